@@ -72,9 +72,9 @@ DeviceStats Ledger::read() const {
 }
 
 void Ledger::reset_peak() {
-  for (PooledStat* stat : {&allocation_, &active_, &allocated_bytes_, &active_bytes_,
-                           &requested_bytes_, &inactive_split_, &inactive_split_bytes_, &segment_,
-                           &reserved_bytes_}) {
+  for (PooledStat* stat :
+       {&allocation_, &active_, &allocated_bytes_, &active_bytes_, &requested_bytes_,
+        &inactive_split_, &inactive_split_bytes_, &segment_, &reserved_bytes_}) {
     stat->reset_peak();
   }
   oversize_allocations_.peak = oversize_allocations_.current;
@@ -82,9 +82,9 @@ void Ledger::reset_peak() {
 }
 
 void Ledger::reset_accumulated() {
-  for (PooledStat* stat : {&allocation_, &active_, &allocated_bytes_, &active_bytes_,
-                           &requested_bytes_, &inactive_split_, &inactive_split_bytes_, &segment_,
-                           &reserved_bytes_}) {
+  for (PooledStat* stat :
+       {&allocation_, &active_, &allocated_bytes_, &active_bytes_, &requested_bytes_,
+        &inactive_split_, &inactive_split_bytes_, &segment_, &reserved_bytes_}) {
     stat->reset_accumulated();
   }
   oversize_allocations_.allocated = oversize_allocations_.freed = 0;

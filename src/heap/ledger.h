@@ -1,5 +1,5 @@
-// The statistics of one heap. Each fact is posted once, where it happens; numbers are sums of what was
-// posted, and equal a recount of the blocks at any time (L2 to L7). Meanings are PyTorch's.
+// The statistics of one heap. Each fact is posted once, where it happens; numbers are sums of what
+// was posted, and equal a recount of the blocks at any time (L2 to L7). Meanings are PyTorch's.
 //
 // Not thread-safe.
 #pragma once

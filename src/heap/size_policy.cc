@@ -5,7 +5,8 @@
 namespace cairn {
 namespace {
 
-// Which entry of the divisions speaks for a size: 0 below 2 MiB, k for [2^k, 2^(k+1)) MiB, 15 above.
+// Which entry of the divisions speaks for a size: 0 below 2 MiB, k for [2^k, 2^(k+1)) MiB, 15
+// above.
 std::size_t division_class(Bytes size) {
   const int log2 = static_cast<int>(std::bit_width(size.count)) - 1;
   return static_cast<std::size_t>(std::clamp(log2 - 20, 0, 15));
