@@ -72,8 +72,8 @@ DeviceModel::Release DeviceModel::release_oversize(const Wanted& wanted) {
 
 // All free segments, the large pool's first. False if the driver failed; the release ends there.
 bool DeviceModel::release_all() {
-  ledger_
-      .synchronized();  // Waits for all events; there are none yet, the wait counts all the same.
+  // The wait for all events counts, even where none is pending.
+  ledger_.synchronized();
   for (const PoolKind pool : {PoolKind::large, PoolKind::small}) {
     std::vector<Address> leaving;
     for (const Place place : memory_.free_segments(pool, options_.best_fit_tie)) {

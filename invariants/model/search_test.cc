@@ -192,7 +192,7 @@ TEST(Alignment, TheFirstBlockInOrderThatHoldsAnAlignedRange) {
   EXPECT_EQ(world.blocks(0), (Sizes{mib, -2 * mib, mib, 2 * mib, -2 * mib}));
 }
 
-TEST(Alignment, TheOversizeRulesLookAtTheWholeBlockAndAtTheFirstAlone) {
+TEST(Alignment, TheOversizeRulesLookAtTheWholeBlock) {
   World world(max_split(20_MiB));
   world.model.add_initial_segment(
       large_segment(base + 1_MiB, {free_block(21_MiB)}));  // Aligned: 20 MiB.

@@ -182,19 +182,28 @@ TEST(Statistics, InitialSegmentsCountButWereNotAskedOfTheDriver) {
 }
 
 TEST(Statistics, ResettingThePeakLeavesTheRestAndResettingTheSumsLeavesThePeak) {
-  World world;
+  Options options;
+  options.max_split_size_bytes = (20_MiB).count;
+  World world(options);
   const Address a = world.allocate(1_MiB);
-  world.allocate(512_KiB);
+  world.allocate(512_KiB - 1_B);
+  world.allocate(20_MiB);
   world.model.free(a);
-  world.driver.answer({2, 2});
-  world.allocate(10_MiB);
+  world.model.free(world.allocate(12_MiB));
+  world.driver.answer({2, 0, 2});
+  world.allocate(14_MiB);
+
   world.model.reset_peak_stats();
-  EXPECT_EQ(world.stats().allocated_bytes.all, (Stat{mib / 2, mib / 2, 3 * mib / 2, mib}));
+  EXPECT_EQ(world.stats().allocated_bytes.small_pool, (Stat{mib / 2, mib / 2, 3 * mib / 2, mib}));
   EXPECT_EQ(world.stats().num_ooms, 1);
+
   world.model.reset_accumulated_stats();
   const DeviceStats stats = world.stats();
   EXPECT_EQ(stats.allocated_bytes.small_pool, (Stat{mib / 2, mib / 2, 0, 0}));
-  EXPECT_EQ(stats.segment.all, (Stat{1, 1, 0, 0}));
+  EXPECT_EQ(stats.requested_bytes.small_pool, (Stat{mib / 2 - 1, mib / 2 - 1, 0, 0}));
+  EXPECT_EQ(stats.segment.all, (Stat{2, 2, 0, 0}));
+  EXPECT_EQ(stats.oversize_segments, (Stat{1, 1, 0, 0}));
+  EXPECT_EQ(stats.oversize_allocations, (Stat{1, 1, 0, 0}));
   EXPECT_EQ(stats.num_alloc_retries, 0);
   EXPECT_EQ(stats.num_ooms, 0);
   EXPECT_EQ(stats.num_sync_all_streams, 0);
