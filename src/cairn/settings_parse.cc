@@ -6,12 +6,10 @@ namespace cairn::settings {
 namespace {
 
 std::string sentence(std::string_view key, const Token& found) {
-  std::string text(key.empty() ? "settings" : key);
-  if (found.kind == Token::Kind::end) {
-    text += ": found the end of the text";
-  } else {
-    text += ": found " + quoted(found.written);
-  }
+  std::string text = "settings: ";
+  if (!key.empty()) text += "key " + quoted(key) + ": ";
+  const bool at_end = found.kind == Token::Kind::end;
+  text += "found " + (at_end ? "the end of the text" : quoted(found.written));
   return text + " at position " + std::to_string(found.position);
 }
 
