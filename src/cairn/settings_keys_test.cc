@@ -162,7 +162,7 @@ TEST(SettingsKeys, ABadValueIsNamedWithItsPlaceAndWhatIsAllowed) {
 }
 
 TEST(SettingsKeys, ALargeSegmentMovesTheDefaultOfNonSplitRounding) {
-  for (const std::uint64_t size_mib : {11, 20, 25, 1024}) {
+  for (const std::uint64_t size_mib : {11u, 20u, 25u, 1024u}) {
     Options expected;
     sets_large_segment(size_mib * mib)(expected);
     const auto parsed = parse_settings("large_segment_size_mb:" + std::to_string(size_mib));
