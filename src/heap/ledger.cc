@@ -65,6 +65,7 @@ DeviceStats Ledger::read() const {
   stats.oversize_segments = oversize_segments_;
   stats.num_alloc_retries = num_alloc_retries_;
   stats.num_ooms = num_ooms_;
+  stats.num_sync_all_streams = num_sync_all_streams_;
   stats.num_device_alloc = num_device_alloc_;
   stats.num_device_free = num_device_free_;
   stats.max_split_size_bytes = max_split_size_.count;
@@ -89,7 +90,8 @@ void Ledger::reset_accumulated() {
   }
   oversize_allocations_.allocated = oversize_allocations_.freed = 0;
   oversize_segments_.allocated = oversize_segments_.freed = 0;
-  num_alloc_retries_ = num_ooms_ = num_device_alloc_ = num_device_free_ = 0;
+  num_alloc_retries_ = num_ooms_ = num_sync_all_streams_ = 0;
+  num_device_alloc_ = num_device_free_ = 0;
 }
 
 }  // namespace cairn
