@@ -1,6 +1,7 @@
 #include "allocator/device_allocator.h"
 
 #include "allocator/error_text.h"
+#include "allocator/release.h"
 #include "allocator/retry_ladder.h"
 
 namespace cairn {
@@ -38,7 +39,7 @@ Result<bool, Error> DeviceAllocator::free(Address address, const std::optional<F
 
 Result<Done, Error> DeviceAllocator::empty_cache() {
   const auto heap = heap_.lock();
-  return release(*heap, driver_, heap->releasable());
+  return release_cached_blocks(*heap, driver_);
 }
 
 }  // namespace cairn

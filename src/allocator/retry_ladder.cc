@@ -1,19 +1,9 @@
 #include "allocator/retry_ladder.h"
 
 #include "allocator/error_text.h"
+#include "allocator/release.h"
 
 namespace cairn {
-
-Result<Done, Error> release(Heap& heap, Driver& driver,
-                            const std::vector<const Segment*>& segments) {
-  for (const Segment* segment : segments) {
-    const auto freed = driver.free(heap.device(), segment->span.begin);
-    if (!freed) return Failure{cuda_error(DriverCall::free, heap.device(), freed.error())};
-    heap.ledger().driver_freed();
-    heap.remove_segment(*segment);
-  }
-  return Done{};
-}
 
 Result<Address, Error> RetryLadder::climb() {
   heap_.reserve_segment(request_);
@@ -36,13 +26,13 @@ RetryLadder::Room RetryLadder::ask_first() { return true; }
 
 RetryLadder::Room RetryLadder::release_oversize() {
   const Heap::OversizeRelease oversize = heap_.oversize_releasable(request_);
-  const auto released = release(heap_, driver_, oversize.segments);
+  const auto released = release_segments(heap_, driver_, oversize.segments);
   if (!released) return Failure{released.error()};
   return oversize.is_enough;
 }
 
 RetryLadder::Room RetryLadder::release_all() {
-  const auto released = release(heap_, driver_, heap_.releasable());
+  const auto released = release_cached_blocks(heap_, driver_);
   if (!released) return Failure{released.error()};
   heap_.ledger().retried();
   return true;

@@ -9,8 +9,6 @@
 // An error of the driver that is not out of memory ends the climb at once.
 #pragma once
 
-#include <vector>
-
 #include "base/result.h"
 #include "base/units.h"
 #include "cairn/errors.h"
@@ -18,11 +16,6 @@
 #include "heap/heap.h"
 
 namespace cairn {
-
-// Gives segments back to the driver, in order. One that the driver refuses stays in the heap, and
-// so do those behind it.
-Result<Done, Error> release(Heap& heap, Driver& driver,
-                            const std::vector<const Segment*>& segments);
 
 class RetryLadder {
  public:
