@@ -85,6 +85,15 @@ TEST_F(JudgeTest, MemoryHandedOutTwice) {
   EXPECT_EQ(gpu.overlaps(1), 0u);
 }
 
+TEST_F(JudgeTest, ARangeThatOverlapsOneThatOverlappedAnother) {
+  const Address a = allocate(4_MiB);
+  gpu.hand_out(0, {a, 1_MiB});
+  gpu.hand_out(0, {a + 512_KiB, 1_MiB});
+  gpu.hand_out(0, {a + 1_MiB, 1_MiB});
+  EXPECT_EQ(seen(), std::vector(2, ViolationKind::overlap));
+  EXPECT_TRUE(last_message_has("overlaps the 1048576 bytes at 0x100000080000"));
+}
+
 TEST_F(JudgeTest, OverlapsAreThePairsOfTheMoment) {
   const Address a = allocate(4_MiB);
   const Span low{a, 1_MiB};

@@ -69,6 +69,25 @@ TEST(SimulatedGpu, AReusedRangeMustHoldTheGapToo) {
   EXPECT_EQ(allocate(gpu, 4_MiB), a);
 }
 
+TEST(SimulatedGpu, AReusedRangeEndsWhereOtherMemoryBegins) {
+  SimulatedGpu gpu({DeviceOptions{.reuse_addresses = true}});
+  const Address a{0x7e0000000000};
+  ASSERT_TRUE(gpu.place(0, {a, 4_MiB}));
+  ASSERT_TRUE(gpu.place(0, {a + 4_MiB, 4_MiB}));
+  ASSERT_TRUE(gpu.free(0, a));
+  EXPECT_EQ(allocate(gpu, 4_MiB), base);  // No room for the gap.
+  EXPECT_EQ(allocate(gpu, 2_MiB), a);
+}
+
+TEST(SimulatedGpu, AFreedRangeThatWasAskedForByAddressIsInUseAgain) {
+  SimulatedGpu gpu({DeviceOptions{.reuse_addresses = true}});
+  const Address a = allocate(gpu, 2_MiB);
+  ASSERT_TRUE(gpu.free(0, a));
+  ASSERT_TRUE(gpu.set_next_address(0, a));
+  ASSERT_EQ(allocate(gpu, 2_MiB), a);
+  EXPECT_EQ(allocate(gpu, 2_MiB), a + 4_MiB);
+}
+
 TEST(SimulatedGpu, MemoryGoesInStepsOfTwoMebibytesAndComesBack) {
   SimulatedGpu gpu({DeviceOptions{.memory = 10_MiB}});
   const Address a = allocate(gpu, 1_B);
@@ -150,6 +169,7 @@ TEST(SimulatedGpu, TheNextAddressIsTakenOnceByTheNextAllocationThatSucceeds) {
   EXPECT_EQ(allocate(gpu, 2_MiB, 1), Address{0x110000000000});
   EXPECT_EQ(allocate(gpu, 2_MiB), wanted);
   EXPECT_EQ(allocate(gpu, 2_MiB), base);
+  EXPECT_TRUE(gpu.mistakes().empty());
 }
 
 TEST(SimulatedGpu, TheNextAddressMayBeOneThatWasFreed) {
