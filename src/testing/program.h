@@ -200,8 +200,8 @@ struct Reset {
   ResetWhat what = ResetWhat::calls;
 };
 enum class Comparison { equal, not_equal, less, less_equal, greater, greater_equal };
-// One term of a sum: a number (a size, an address, a count) where `query` is empty; else a query such
-// as `reserved`, with what stands in its brackets (`small`, `a`, `malloc`) and after its `@`.
+// One term of a sum: a number (a size, an address, a count) where `query` is empty; else a query
+// such as `reserved`, with what stands in its brackets (`small`, `a`, `malloc`) and after its `@`.
 struct Term {
   bool negative = false;
   std::uint64_t number = 0;
@@ -234,13 +234,13 @@ struct ExpectBlock {
 using Operation =
     std::variant<GpuDecl, Conf, SegmentDecl, BlockDecl, Fault, NextSegment, SetDevice, MakeStream,
                  DestroyStream, Launch, Order, Advance, Sync, Alloc, AllocAt, Free, Use, Poll,
-                 EmptyCache, MemoryFraction, Reconfigure, MakePool, EnterPool, LeavePool, ReleasePool,
-                 CaptureBegin, CaptureEnd, Replay, DestroyGraph, Checkpoint, Restore, Peer, Share,
-                 Open, Close, ThreadExit, During, Parallel, Schedule, Reset, Expect, ExpectSegment,
-                 ExpectBlock>;
+                 EmptyCache, MemoryFraction, Reconfigure, MakePool, EnterPool, LeavePool,
+                 ReleasePool, CaptureBegin, CaptureEnd, Replay, DestroyGraph, Checkpoint, Restore,
+                 Peer, Share, Open, Close, ThreadExit, During, Parallel, Schedule, Reset, Expect,
+                 ExpectSegment, ExpectBlock>;
 
 struct Statement {
-  int line = 0;  // From 1; 0 where the statement was never text.
+  int line = 0;               // From 1; 0 where the statement was never text.
   std::optional<int> thread;  // `T1:` is 1; none: the main thread.
   Operation operation;
   ErrorCode expected = ErrorCode::none;  // ` -> out_of_memory`: it must fail so.
