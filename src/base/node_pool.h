@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <memory>
 #include <new>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -13,13 +14,12 @@ namespace cairn {
 
 template <class T>
 class NodePool {
+  static_assert(std::is_trivially_destructible_v<T>, "nodes need not be given back");
+
  public:
   NodePool() = default;
   NodePool(const NodePool&) = delete;
   NodePool& operator=(const NodePool&) = delete;
-
-  // REQUIRES: every node was given back, or T needs no destructor.
-  ~NodePool() = default;
 
   // Makes sure that the next `count` calls of make() allocate nothing and so cannot fail.
   // Throws std::bad_alloc, and then nothing has changed.
@@ -38,7 +38,6 @@ class NodePool {
 
   // REQUIRES: `node` was made here and not given back since.
   void give_back(T& node) {
-    node.~T();
     auto* slot = reinterpret_cast<Slot*>(&node);
     slot->next_free = free_;
     free_ = slot;

@@ -1,0 +1,65 @@
+// How the code asks for a check: the only header of invariants/ that src/ below testing includes. At
+// level `off` nothing of this is left in the object code (ci/identity shows it).
+#pragma once
+
+#include "invariants/catalogue/catalogue.h"
+
+namespace cairn {
+class FreeIndex;
+class Heap;
+class Ledger;
+class LiveTable;
+struct Segment;
+}  // namespace cairn
+
+namespace cairn::invariants {
+
+// The dearest Cost that is compiled in; 0 is none.
+inline constexpr int level = CAIRN_INVARIANT_LEVEL;
+
+constexpr bool wanted(Cost cost) { return static_cast<int>(cost) <= level; }
+
+// Each looks only at the structure and what it owns, and reports what does not hold, up to `dearest`.
+// Defined in invariants/checkers.
+void check(const FreeIndex& index, Cost dearest);
+void check(const Heap& heap, Cost dearest);
+void check(const Ledger& ledger, Cost dearest);
+void check(const LiveTable& table, Cost dearest);
+void check(const Segment& segment, Cost dearest);
+
+// As invariants/catalogue/report.h, without its includes.
+void report_condition(const Invariant& invariant, const char* condition, const char* file, int line);
+
+// Guards a scope: checks a structure on the way in and on every way out.
+template <class Structure, bool on = (level > 0)>
+class [[nodiscard]] Audit {
+ public:
+  explicit Audit(const Structure& structure) : structure_(structure) {
+    check(structure_, static_cast<Cost>(level));
+  }
+  Audit(const Audit&) = delete;
+  Audit& operator=(const Audit&) = delete;
+  ~Audit() { check(structure_, static_cast<Cost>(level)); }
+
+ private:
+  const Structure& structure_;
+};
+
+// A trivial destructor, so that the optimizer never sees a guard.
+template <class Structure>
+class [[nodiscard]] Audit<Structure, false> {
+ public:
+  explicit constexpr Audit(const Structure&) {}
+};
+
+}  // namespace cairn::invariants
+
+// A fact that only the middle of a function knows.
+#define CAIRN_HOLDS(invariant, condition)                                                     \
+  do {                                                                                        \
+    if constexpr (::cairn::invariants::wanted(::cairn::invariants::invariant.cost)) {         \
+      if (!(condition)) [[unlikely]]                                                          \
+        ::cairn::invariants::report_condition(::cairn::invariants::invariant, #condition,     \
+                                              __FILE__, __LINE__);                            \
+    }                                                                                         \
+  } while (false)

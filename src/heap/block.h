@@ -1,0 +1,58 @@
+// A range of device memory inside a segment: handed out to the caller, or free. Blocks carry the
+// field names of PyTorch's allocator. A block stays in its slot for life; a split makes one more, a
+// merge absorbs one.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/units.h"
+
+namespace cairn {
+
+struct BlockPool;
+struct ExpandableSegment;
+struct Segment;
+struct StackContext;
+
+inline constexpr Bytes block_granularity{512};  // Every block's address and size is a multiple.
+
+// What few blocks have and no hit looks at.
+struct ColdBlockFields {
+  std::vector<StreamId> stream_uses;  // Other streams that used the block while it was live.
+  const StackContext* context_when_allocated = nullptr;
+  const StackContext* context_when_segment_allocated = nullptr;
+};
+
+struct alignas(64) Block {
+  Address ptr;
+  Bytes size;
+  Bytes requested_size;  // What the caller asked for; of a free block, what the last one did.
+  Block* prev = nullptr;  // The neighbour below in the same segment.
+  Block* next = nullptr;  // The neighbour above.
+  Segment* segment = nullptr;
+  BlockPool* pool = nullptr;
+  StreamId stream;  // The stream that the block is reused on.
+
+  // Free blocks are nodes of a FreeIndex.
+  Block* index_left = nullptr;
+  Block* index_right = nullptr;
+  std::uint64_t tie_rank = 0;  // Decides among equal sizes before the address does; see Heap.
+  std::int64_t gc_count_base = 0;  // The pool's count of searches when the block became free.
+  ColdBlockFields* cold = nullptr;  // None as long as all of them are empty.
+  ExpandableSegment* expandable_segment = nullptr;
+  std::int32_t event_count = 0;  // Events recorded at free that are not done yet.
+  std::int16_t device = 0;
+  bool allocated = false;  // Handed out.
+  bool mapped = true;      // Backed by physical memory.
+
+  Address end() const { return ptr + size; }
+  Span span() const { return {ptr, size}; }
+  bool is_split() const { return prev != nullptr || next != nullptr; }
+  // Neither handed out nor waiting for other streams.
+  bool is_free() const { return !allocated && event_count == 0; }
+};
+static_assert(sizeof(Block) == 128, "a block fits two cache lines");
+
+}  // namespace cairn

@@ -1,0 +1,102 @@
+#include "heap/free_index.h"
+
+#include "heap/treap.h"
+#include "invariants/catalogue/hook.h"
+
+namespace cairn {
+namespace {
+
+// What bits of a word are left at and above, or below, a position.
+constexpr std::uint64_t from_bit(std::size_t bit) { return ~std::uint64_t{0} << bit; }
+constexpr std::uint64_t below_bit(std::size_t bit) { return (std::uint64_t{1} << bit) - 1; }
+constexpr std::size_t lowest(std::uint64_t word) {
+  return static_cast<std::size_t>(std::countr_zero(word));
+}
+constexpr std::size_t highest(std::uint64_t word) {
+  return static_cast<std::size_t>(std::bit_width(word)) - 1;
+}
+
+}  // namespace
+
+bool FreeIndex::precedes(const Block& a, const Block& b) { return treap::precedes(a, b); }
+
+void FreeIndex::insert(Block& block) {
+  invariants::Audit scope{*this};
+  const std::size_t bin = bin_of(block.size);
+  treap::insert(roots_[bin], block);
+  words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
+  summary_[bin / 64 / 64] |= std::uint64_t{1} << (bin / 64 % 64);
+}
+
+void FreeIndex::erase(Block& block) {
+  invariants::Audit scope{*this};
+  const std::size_t bin = bin_of(block.size);
+  treap::erase(roots_[bin], block);
+  if (roots_[bin] != nullptr) return;
+  words_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
+  if (words_[bin / 64] == 0) summary_[bin / 64 / 64] &= ~(std::uint64_t{1} << (bin / 64 % 64));
+}
+
+Block* FreeIndex::first_not_below(Bytes size) const {
+  const std::size_t bin = bin_of(size);
+  if (Block* block = treap::first_not_below(roots_[bin], size)) return block;
+  return leftmost_from(bin + 1);
+}
+
+Block* FreeIndex::after(const Block& block) const {
+  const std::size_t bin = bin_of(block.size);
+  if (Block* next = treap::after(roots_[bin], block)) return next;
+  return leftmost_from(bin + 1);
+}
+
+Block* FreeIndex::before(const Block& block) const {
+  const std::size_t bin = bin_of(block.size);
+  if (Block* previous = treap::before(roots_[bin], block)) return previous;
+  const std::size_t lower = last_bin_below(bin);
+  return lower == none ? nullptr : treap::last(roots_[lower]);
+}
+
+Block* FreeIndex::largest() const {
+  const std::size_t bin = last_bin_below(bin_count);
+  return bin == none ? nullptr : treap::last(roots_[bin]);
+}
+
+Block* FreeIndex::leftmost_from(std::size_t bin) const {
+  const std::size_t found = first_bin_from(bin);
+  return found == none ? nullptr : treap::first(roots_[found]);
+}
+
+std::size_t FreeIndex::first_bin_from(std::size_t bin) const {
+  if (bin >= bin_count) return none;
+  const std::size_t word = bin / 64;
+  if (const std::uint64_t bits = words_[word] & from_bit(bin % 64)) return word * 64 + lowest(bits);
+  const std::size_t next = word + 1;
+  for (std::size_t group = next / 64; group < summary_.size(); ++group) {
+    const std::uint64_t mask = group == next / 64 ? from_bit(next % 64) : ~std::uint64_t{0};
+    if (const std::uint64_t words = summary_[group] & mask) {
+      const std::size_t found = group * 64 + lowest(words);
+      return found * 64 + lowest(words_[found]);
+    }
+  }
+  return none;
+}
+
+std::size_t FreeIndex::last_bin_below(std::size_t bin) const {
+  const std::size_t word = bin / 64;
+  if (word < word_count) {
+    if (const std::uint64_t bits = words_[word] & below_bit(bin % 64)) {
+      return word * 64 + highest(bits);
+    }
+  }
+  for (std::size_t group = word / 64 + 1; group-- > 0;) {
+    if (group >= summary_.size()) continue;
+    const std::uint64_t mask = group == word / 64 ? below_bit(word % 64) : ~std::uint64_t{0};
+    if (const std::uint64_t words = summary_[group] & mask) {
+      const std::size_t found = group * 64 + highest(words);
+      return found * 64 + highest(words_[found]);
+    }
+  }
+  return none;
+}
+
+}  // namespace cairn

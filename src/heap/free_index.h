@@ -1,0 +1,70 @@
+// The free blocks of one stream in one pool, ordered by size, then tie rank, then address. It gives
+// the exact best fit: a bitmap finds the first bin that is not empty, and in each bin stands a treap.
+// Bins are exact (one size) up to 1 MiB, where nearly all searches end, and above 32 to each
+// doubling. Insertion and removal allocate nothing, so that a free cannot fail.
+//
+// Not thread-safe.
+#pragma once
+
+#include <array>
+#include <bit>
+#include <cstddef>
+#include <cstdint>
+
+#include "base/units.h"
+#include "heap/block.h"
+
+namespace cairn {
+
+class FreeIndex {
+ public:
+  FreeIndex() = default;
+  FreeIndex(const FreeIndex&) = delete;
+  FreeIndex& operator=(const FreeIndex&) = delete;
+
+  // REQUIRES: `block` is in no index; its size, tie_rank and ptr stay as they are until erase().
+  void insert(Block& block);
+  // REQUIRES: `block` is in this index.
+  void erase(Block& block);
+
+  // The first block, in order, of at least `size`; null if there is none.
+  Block* first_not_below(Bytes size) const;
+  // The block that follows, or precedes, one that is in this index.
+  Block* after(const Block& block) const;
+  Block* before(const Block& block) const;
+  Block* smallest() const { return leftmost_from(0); }
+  Block* largest() const;
+
+  // For checkers.
+  static constexpr std::size_t exact_bins = 2049;  // Of 0, 512, ..., 1 MiB.
+  static constexpr std::size_t bins_per_doubling = 32;
+  static constexpr std::size_t bin_count = exact_bins + bins_per_doubling * 44;
+  static constexpr std::size_t bin_of(Bytes size) {
+    const std::uint64_t units = size.count / block_granularity.count;
+    if (units < exact_bins) return units;
+    const auto doubling = static_cast<std::size_t>(std::bit_width(units)) - 1;  // 11 at 1 MiB.
+    const std::size_t part = (units >> (doubling - 5)) & (bins_per_doubling - 1);
+    return exact_bins + (doubling - 11) * bins_per_doubling + part;
+  }
+  const Block* root(std::size_t bin) const { return roots_[bin]; }
+  bool bit(std::size_t bin) const { return (words_[bin / 64] >> (bin % 64) & 1) != 0; }
+  bool summary_bit(std::size_t word) const { return (summary_[word / 64] >> (word % 64) & 1) != 0; }
+  static constexpr std::size_t word_count = (bin_count + 63) / 64;
+  bool word_is_empty(std::size_t word) const { return words_[word] == 0; }
+
+  // The order: true if `a` stands before `b`.
+  static bool precedes(const Block& a, const Block& b);
+
+ private:
+  static constexpr std::size_t none = ~std::size_t{0};
+
+  std::size_t first_bin_from(std::size_t bin) const;  // The first that is not empty, or none.
+  std::size_t last_bin_below(std::size_t bin) const;  // The last that is not empty, or none.
+  Block* leftmost_from(std::size_t bin) const;
+
+  std::array<std::uint64_t, (word_count + 63) / 64> summary_{};  // A bit a word that is not 0.
+  std::array<std::uint64_t, word_count> words_{};                // A bit a bin that is not empty.
+  std::array<Block*, bin_count> roots_{};
+};
+
+}  // namespace cairn

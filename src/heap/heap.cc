@@ -1,0 +1,192 @@
+#include "heap/heap.h"
+
+#include <iterator>
+#include <utility>
+
+#include "invariants/catalogue/hook.h"
+
+namespace cairn {
+namespace {
+
+std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
+
+}  // namespace
+
+Heap::Heap(DeviceIndex device, const Options& options)
+    : device_(device),
+      policy_(options),
+      oldest_segment_first_(options.best_fit_tie == BestFitTie::segment),
+      ledger_(policy_.max_split_size()) {}
+
+const Block* Heap::allocate(const HeapRequest& request) {
+  invariants::Audit scope{*this};
+  const Bytes rounded = policy_.round(request.requested);
+  FreeIndex* index = pool_of(rounded).find_index(request.stream);
+  if (index == nullptr) return nullptr;
+  Block* block = find_fit(*index, request, rounded);
+  if (block == nullptr) return nullptr;
+  slots_.reserve(2);
+  live_.reserve(1);
+  index->erase(*block);
+  return &hand_out(*block, request, rounded);
+}
+
+// The first block, in best-fit order, that has room for the request; null also where the oversize
+// rules forbid that one, since no later one is tried.
+Block* Heap::find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const {
+  Block* block = index.first_not_below(rounded);
+  while (block != nullptr && round_up(block->ptr, request.alignment) + rounded > block->end()) {
+    block = index.after(*block);
+  }
+  if (block == nullptr || !policy_.may_serve(rounded, block->size)) return nullptr;
+  return block;
+}
+
+Bytes Heap::segment_size(const HeapRequest& request) const {
+  return policy_.segment_size(policy_.round(request.requested));
+}
+
+void Heap::reserve_segment(const HeapRequest& request) {
+  reserve(pool_of(policy_.round(request.requested)), request.stream, 3);
+}
+
+void Heap::reserve(BlockPool& pool, StreamId stream, std::size_t blocks) {
+  pool.make_index(stream);
+  slots_.reserve(blocks);
+  live_.reserve(blocks);
+  if (!spare_segment_.empty()) return;
+  std::map<Address, Segment> one;
+  one.try_emplace(Address{});
+  spare_segment_ = one.extract(one.begin());
+}
+
+const Block* Heap::allocate_in_new_segment(const HeapRequest& request, Span span) {
+  invariants::Audit scope{*this};
+  const Bytes rounded = policy_.round(request.requested);
+  Block& block = *add_segment(span, pool_of(rounded), request.stream).first;
+  if (round_up(block.ptr, request.alignment) + rounded > block.end()) {
+    insert_free(block);
+    return nullptr;
+  }
+  return &hand_out(block, request, rounded);
+}
+
+void Heap::adopt_segment(const SegmentLayout& layout) {
+  invariants::Audit scope{*this};
+  BlockPool& pool = pools_[static_cast<std::size_t>(layout.pool)];
+  reserve(pool, layout.stream, layout.blocks.size());
+  Block& rest = *add_segment(layout.span, pool, layout.stream).first;
+  for (const BlockLayout& piece : layout.blocks) {
+    Block& block = piece.size < rest.size ? split_lower(rest, piece.size, slots_) : rest;
+    if (piece.allocated) {
+      mark_allocated(block, piece.size);
+    } else {
+      insert_free(block);
+      const bool split = piece.size < layout.span.size;
+      if (split) ledger_.inactive_split_changed(pool.kind, 1, signed_count(piece.size));
+    }
+  }
+}
+
+// The new segment is one block, which is in no index yet.
+Segment& Heap::add_segment(Span span, BlockPool& pool, StreamId stream) {
+  CAIRN_HOLDS(block_size_granular, is_multiple(span.size, block_granularity));
+  CAIRN_HOLDS(block_aligned, is_aligned(span.begin, block_granularity));
+  spare_segment_.key() = span.begin;
+  Segment& segment = segments_.insert(std::move(spare_segment_)).position->second;
+  segment = {span, stream, &pool, pool.find_index(stream), next_registration_counter_++, nullptr};
+
+  Block& block = slots_.make();
+  block.ptr = span.begin;
+  block.size = span.size;
+  block.segment = &segment;
+  block.pool = &pool;
+  block.stream = stream;
+  block.tie_rank = oldest_segment_first_ ? segment.registration_counter : 0;
+  block.device = static_cast<std::int16_t>(device_);
+  segment.first = &block;
+  ledger_.segment_added(pool.kind, span.size);
+  return segment;
+}
+
+// REQUIRES: `block` is in no index and has room; two slots and an entry of the live table are
+// reserved.
+const Block& Heap::hand_out(Block& block, const HeapRequest& request, Bytes rounded) {
+  const Bytes prefix = round_up(block.ptr, request.alignment) - block.ptr;
+  bool counted = block.is_split();  // Among the inactive split blocks.
+  if (prefix != Bytes{0}) {
+    free_prefix(block, prefix, counted);
+    counted = false;
+  }
+  Block& fitting = cut_to_size(block, rounded, counted);
+  mark_allocated(fitting, request.requested);
+  return fitting;
+}
+
+// Cuts off and frees what lies below an aligned range.
+void Heap::free_prefix(Block& block, Bytes prefix, bool counted) {
+  const PoolKind kind = block.pool->kind;
+  if (counted) ledger_.inactive_split_changed(kind, -1, -signed_count(block.size));
+  insert_free(split_lower(block, prefix, slots_));
+  ledger_.inactive_split_changed(kind, 1, signed_count(prefix));
+}
+
+// Cuts off and frees what the request does not need, if the policy splits here.
+Block& Heap::cut_to_size(Block& block, Bytes size, bool counted) {
+  const PoolKind kind = block.pool->kind;
+  const Bytes remainder = block.size - size;
+  if (!policy_.splits(kind, size, remainder)) {
+    if (counted) ledger_.inactive_split_changed(kind, -1, -signed_count(block.size));
+    return block;
+  }
+  Block& lower = split_lower(block, size, slots_);
+  insert_free(block);
+  if (counted) {
+    ledger_.inactive_split_changed(kind, 0, -signed_count(size));
+  } else {
+    ledger_.inactive_split_changed(kind, 1, signed_count(remainder));
+  }
+  return lower;
+}
+
+void Heap::mark_allocated(Block& block, Bytes requested) {
+  block.allocated = true;
+  block.requested_size = requested;
+  live_.insert(block);
+  ledger_.handed_out(block.pool->kind, block.size, requested);
+}
+
+void Heap::insert_free(Block& block) { block.segment->index->insert(block); }
+
+void Heap::free(Block& block) noexcept {
+  invariants::Audit scope{*this};
+  const PoolKind kind = block.pool->kind;
+  FreeIndex& index = *block.segment->index;
+  live_.erase(block);
+  block.allocated = false;
+  ledger_.freed(kind, block.size);
+  ledger_.became_free(kind, block.size, block.requested_size);
+
+  std::int64_t split_blocks = 0;
+  std::int64_t split_bytes = 0;
+  if (Block* prev = block.prev; prev != nullptr && prev->is_free()) {
+    index.erase(*prev);
+    split_blocks -= 1;
+    split_bytes -= signed_count(prev->size);
+    absorb_prev(block, slots_);
+  }
+  if (Block* next = block.next; next != nullptr && next->is_free()) {
+    index.erase(*next);
+    split_blocks -= 1;
+    split_bytes -= signed_count(next->size);
+    absorb_next(block, slots_);
+  }
+  if (block.is_split()) {
+    split_blocks += 1;
+    split_bytes += signed_count(block.size);
+  }
+  ledger_.inactive_split_changed(kind, split_blocks, split_bytes);
+  index.insert(block);
+}
+
+}  // namespace cairn

@@ -1,0 +1,126 @@
+// The bookkeeping of one device's memory: which ranges are handed out, which are free, and which free
+// block serves a request. Pure: it knows no driver, lock or clock. Memory arrives as a Span that
+// somebody got from a driver and leaves as one; every decision is that of PyTorch's native policy but
+// for the deviations in README.md.
+//
+// Between calls all of B, S, P, H and L of the invariant catalogue hold.
+// Not thread-safe.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <vector>
+
+#include "base/ids.h"
+#include "base/node_pool.h"
+#include "base/units.h"
+#include "cairn/block_map.h"
+#include "cairn/options.h"
+#include "heap/block.h"
+#include "heap/block_pool.h"
+#include "heap/ledger.h"
+#include "heap/live_table.h"
+#include "heap/segment.h"
+#include "heap/size_policy.h"
+
+namespace cairn {
+
+struct HeapRequest {
+  StreamId stream;
+  Bytes requested;                    // REQUIRES: 0 < requested < request_limit.
+  Bytes alignment = block_granularity;  // REQUIRES: a power of two from 512 to 2 MiB.
+};
+
+// A segment as it is to be: what tiles it, in order of address.
+struct BlockLayout {
+  Bytes size;
+  bool allocated = false;  // Then `size` is also what was requested.
+};
+struct SegmentLayout {
+  Span span;
+  PoolKind pool = PoolKind::small;
+  StreamId stream;
+  std::vector<BlockLayout> blocks;
+};
+
+class Heap {
+ public:
+  Heap(DeviceIndex device, const Options& options);
+  Heap(const Heap&) = delete;
+  Heap& operator=(const Heap&) = delete;
+
+  // Hands out the best fitting free block; null where none fits. Throws std::bad_alloc, and then
+  // nothing has changed.
+  const Block* allocate(const HeapRequest& request);
+
+  // What to ask of the driver when allocate() had nothing.
+  Bytes segment_size(const HeapRequest& request) const;
+  // Room for one more segment of the request's stream, so that the driver is not asked in vain.
+  // Throws std::bad_alloc, and then nothing has changed.
+  void reserve_segment(const HeapRequest& request);
+  // Adds memory that the driver gave for the request and hands out from it. Null where it holds no
+  // range of the request's alignment; the memory stays, free. REQUIRES: reserve_segment() before;
+  // the span overlaps no segment.
+  const Block* allocate_in_new_segment(const HeapRequest& request, Span span);
+  // Adds memory with blocks in it. Throws std::bad_alloc, and then nothing has changed.
+  // REQUIRES: the blocks tile the span, no two neighbours are both free, it overlaps no segment.
+  void adopt_segment(const SegmentLayout& layout);
+
+  // The live block that starts here, or null.
+  Block* find_live(Address address) { return live_.find(address); }
+  // Takes back a block and merges it with its free neighbours; one of these may absorb its slot, so
+  // `block` must not be used after. REQUIRES: it is live.
+  void free(Block& block) noexcept;
+
+  // Segments that nobody uses, in the order in which they go back to the driver: large pool, small
+  // pool, each by stream, size, age and address.
+  std::vector<const Segment*> releasable() const;
+  // Which of those of max_split_size and above to give back so that the request finds room, in
+  // order, and whether they add up to enough. Empty where max_split_size is unlimited.
+  struct OversizeRelease {
+    std::vector<const Segment*> segments;
+    bool is_enough = false;
+  };
+  OversizeRelease oversize_releasable(const HeapRequest& request) const;
+  // Forgets a segment. REQUIRES: it is one free block.
+  void remove_segment(const Segment& segment) noexcept;
+
+  BlockMap map() const;
+  const Segment* segment_at(Address address) const;  // The one that holds this address, or null.
+
+  Ledger& ledger() { return ledger_; }
+  const Ledger& ledger() const { return ledger_; }
+  DeviceIndex device() const { return device_; }
+  const std::map<Address, Segment>& segments() const { return segments_; }
+  const BlockPool& pool(PoolKind kind) const { return pools_[static_cast<std::size_t>(kind)]; }
+  const LiveTable& live() const { return live_; }
+  const SizePolicy& policy() const { return policy_; }
+  std::uint64_t next_registration_counter() const { return next_registration_counter_; }
+
+ private:
+  BlockPool& pool_of(Bytes rounded) {
+    return pools_[static_cast<std::size_t>(SizePolicy::pool_of(rounded))];
+  }
+  Block* find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const;
+  void reserve(BlockPool& pool, StreamId stream, std::size_t blocks);
+  Segment& add_segment(Span span, BlockPool& pool, StreamId stream);
+  const Block& hand_out(Block& block, const HeapRequest& request, Bytes rounded);
+  void free_prefix(Block& block, Bytes prefix, bool counted);
+  Block& cut_to_size(Block& block, Bytes size, bool counted);
+  void mark_allocated(Block& block, Bytes requested);
+  void insert_free(Block& block);
+
+  const DeviceIndex device_;
+  const SizePolicy policy_;
+  const bool oldest_segment_first_;
+  NodePool<Block> slots_;
+  std::map<Address, Segment> segments_;
+  std::map<Address, Segment>::node_type spare_segment_;
+  std::array<BlockPool, 2> pools_{BlockPool{PoolKind::small}, BlockPool{PoolKind::large}};
+  LiveTable live_;
+  Ledger ledger_;
+  std::uint64_t next_registration_counter_ = 1;
+};
+
+}  // namespace cairn

@@ -1,0 +1,98 @@
+// What of a Heap may go back to the driver, and its map.
+#include <algorithm>
+#include <iterator>
+
+#include "heap/heap.h"
+#include "invariants/catalogue/hook.h"
+
+namespace cairn {
+namespace {
+
+void append_whole_segments(const BlockPool& pool, std::vector<const Segment*>& segments) {
+  for (const auto& [stream, index] : pool.indexes) {
+    for (const Block* block = index->smallest(); block != nullptr; block = index->after(*block)) {
+      if (!block->is_split()) segments.push_back(block->segment);
+    }
+  }
+}
+
+BlockInfo describe(const Block& block) {
+  BlockInfo info;
+  info.address = block.ptr.value;
+  info.size_bytes = block.size.count;
+  if (block.allocated) info.state = BlockState::active_allocated;
+  if (!block.allocated && !block.is_free()) info.state = BlockState::active_pending_free;
+  if (info.state != BlockState::inactive) info.requested_size_bytes = block.requested_size.count;
+  return info;
+}
+
+}  // namespace
+
+std::vector<const Segment*> Heap::releasable() const {
+  std::vector<const Segment*> segments;
+  append_whole_segments(pool(PoolKind::large), segments);
+  append_whole_segments(pool(PoolKind::small), segments);
+  return segments;
+}
+
+Heap::OversizeRelease Heap::oversize_releasable(const HeapRequest& request) const {
+  OversizeRelease release;
+  if (!policy_.limits_splits()) return release;
+  const Bytes rounded = policy_.round(request.requested);
+  const FreeIndex* index = pool(SizePolicy::pool_of(rounded)).find_index(request.stream);
+  if (index == nullptr) return release;
+
+  const Bytes wanted = std::max(rounded, policy_.max_split_size());
+  const Block* block = index->first_not_below(wanted);
+  while (block != nullptr && block->is_split()) block = index->after(*block);
+  if (block != nullptr) return {{block->segment}, true};
+
+  Bytes found{0};
+  block = index->largest();
+  while (block != nullptr && policy_.is_oversize(block->size) && found < wanted) {
+    if (!block->is_split()) {
+      release.segments.push_back(block->segment);
+      found += block->size;
+    }
+    block = index->before(*block);
+  }
+  release.is_enough = found >= wanted;
+  return release;
+}
+
+void Heap::remove_segment(const Segment& segment) noexcept {
+  invariants::Audit scope{*this};
+  CAIRN_HOLDS(block_links_agree, segment.is_whole() && segment.first->is_free());
+  Block& block = *segment.first;
+  segment.index->erase(block);
+  slots_.give_back(block);
+  ledger_.segment_removed(segment.pool->kind, segment.span.size);
+  segments_.erase(segment.span.begin);
+}
+
+const Segment* Heap::segment_at(Address address) const {
+  auto above = segments_.upper_bound(address);
+  if (above == segments_.begin()) return nullptr;
+  const Segment& segment = std::prev(above)->second;
+  return segment.span.contains(address) ? &segment : nullptr;
+}
+
+BlockMap Heap::map() const {
+  BlockMap map;
+  map.reserve(segments_.size());
+  for (const auto& [address, segment] : segments_) {
+    SegmentInfo info;
+    info.device = device_;
+    info.address = address.value;
+    info.size_bytes = segment.span.size.count;
+    info.stream = segment.stream.value;
+    info.is_large = segment.pool->kind == PoolKind::large;
+    for (const Block* block = segment.first; block != nullptr; block = block->next) {
+      info.blocks.push_back(describe(*block));
+    }
+    map.push_back(std::move(info));
+  }
+  return map;
+}
+
+}  // namespace cairn

@@ -1,0 +1,53 @@
+#include "heap/live_table.h"
+
+#include "invariants/catalogue/hook.h"
+
+namespace cairn {
+namespace {
+
+constexpr std::size_t initial_capacity_log2 = 8;
+
+}  // namespace
+
+LiveTable::LiveTable()
+    : slots_(std::size_t{1} << initial_capacity_log2), shift_(64 - initial_capacity_log2) {}
+
+void LiveTable::insert(Block& block) {
+  invariants::Audit scope{*this};
+  CAIRN_HOLDS(live_table_sound, (count_ + 1) * 2 <= slots_.size());
+  place(block);
+  ++count_;
+}
+
+void LiveTable::erase(const Block& block) {
+  invariants::Audit scope{*this};
+  std::size_t hole = home(block.ptr);
+  while (slots_[hole].block != &block) hole = next(hole);
+  // Entries behind the hole move up, unless that would put them before their home.
+  for (std::size_t i = next(hole); slots_[i].block != nullptr; i = next(i)) {
+    const std::size_t distance_home = (i - home(slots_[i].address)) & (slots_.size() - 1);
+    const std::size_t distance_hole = (i - hole) & (slots_.size() - 1);
+    if (distance_home < distance_hole) continue;
+    slots_[hole] = slots_[i];
+    hole = i;
+  }
+  slots_[hole] = {};
+  --count_;
+}
+
+void LiveTable::place(Block& block) {
+  std::size_t i = home(block.ptr);
+  while (slots_[i].block != nullptr) i = next(i);
+  slots_[i] = {block.ptr, &block};
+}
+
+void LiveTable::grow() {
+  std::vector<Slot> old(slots_.size() * 2);
+  old.swap(slots_);
+  --shift_;
+  for (const Slot& slot : old) {
+    if (slot.block != nullptr) place(*slot.block);
+  }
+}
+
+}  // namespace cairn

@@ -1,0 +1,65 @@
+// From the address of a live block to the block: open addressing with linear probing, at most half
+// full, and backward shift on removal, so that a look-up is one cache line as a rule.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "base/units.h"
+#include "heap/block.h"
+
+namespace cairn {
+
+class LiveTable {
+ public:
+  LiveTable();
+
+  // Makes sure that the next `more` calls of insert() allocate nothing. Throws std::bad_alloc, and
+  // then nothing has changed.
+  void reserve(std::size_t more) {
+    while ((count_ + more) * 2 > slots_.size()) grow();
+  }
+  // REQUIRES: room was reserved; no entry has the block's address.
+  void insert(Block& block);
+  // The block at this address, or null.
+  Block* find(Address address) const {
+    for (std::size_t i = home(address);; i = next(i)) {
+      if (slots_[i].block == nullptr) return nullptr;
+      if (slots_[i].address == address) return slots_[i].block;
+    }
+  }
+  // REQUIRES: the block is in the table.
+  void erase(const Block& block);
+
+  std::size_t size() const { return count_; }
+
+  // For checkers: slot i of capacity() slots, null where it is empty.
+  std::size_t capacity() const { return slots_.size(); }
+  const Block* slot(std::size_t i) const { return slots_[i].block; }
+  Address slot_address(std::size_t i) const { return slots_[i].address; }
+
+ private:
+  struct Slot {
+    Address address;
+    Block* block = nullptr;
+  };
+
+  // Fibonacci hashing of the address in granules.
+  std::size_t home(Address address) const {
+    return static_cast<std::size_t>((address.value / block_granularity.count) *
+                                        0x9e3779b97f4a7c15u >>
+                                    shift_);
+  }
+  std::size_t next(std::size_t i) const { return (i + 1) & (slots_.size() - 1); }
+  void place(Block& block);
+  void grow();
+
+  std::vector<Slot> slots_;  // A power of two of them.
+  unsigned shift_;           // 64 - log2 of their number.
+  std::size_t count_ = 0;
+};
+
+}  // namespace cairn
