@@ -29,6 +29,9 @@ struct Reserve {
   std::uint64_t bytes = 0;
 };
 
+bool operator==(const Reserve& a, const Reserve& b);
+inline bool operator!=(const Reserve& a, const Reserve& b) { return !(a == b); }
+
 struct Options {
   static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
 
@@ -59,6 +62,9 @@ struct Options {
   StreamIdentity stream_identity = StreamIdentity::handle;  // stream_identity:handle|id
   bool pytorch_defects = false;                             // pytorch_defects:True|False
 };
+
+bool operator==(const Options& a, const Options& b);
+inline bool operator!=(const Options& a, const Options& b) { return !(a == b); }
 
 // Whose variable the text is from. Cairn's own keys are accepted, and unknown keys are errors, in
 // `cairn` alone; in `pytorch` an unknown key is one warning, since a newer PyTorch may know it.
