@@ -1,0 +1,42 @@
+#include "driver/cuda_status.h"
+
+#include <gtest/gtest.h>
+
+namespace cairn {
+namespace {
+
+TEST(CudaStatus, CodesHaveTheNamesOfCudaH) {
+  EXPECT_EQ(to_string(CudaStatus::success), "success");
+  EXPECT_EQ(to_string(CudaStatus::out_of_memory), "out_of_memory");
+  EXPECT_EQ(to_string(CudaStatus{4}), "deinitialized");
+  EXPECT_EQ(to_string(CudaStatus::illegal_address), "illegal_address");
+  EXPECT_EQ(to_string(CudaStatus{719}), "launch_failed");
+  EXPECT_EQ(to_string(CudaStatus{900}), "stream_capture_unsupported");
+  EXPECT_EQ(to_string(CudaStatus::unknown), "unknown");
+}
+
+TEST(CudaStatus, EveryNameLeadsBackToItsCode) {
+  int named = 0;
+  for (int code = -1; code <= 1000; ++code) {
+    const CudaStatus status{code};
+    if (to_string(status) == "unrecognized") continue;
+    ++named;
+    EXPECT_EQ(cuda_status_from(to_string(status)), status) << code;
+  }
+  EXPECT_EQ(named, 101);
+}
+
+TEST(CudaStatus, UnsupportedIsAnotherWordForNotSupported) {
+  EXPECT_EQ(cuda_status_from("unsupported"), CudaStatus::not_supported);
+  EXPECT_EQ(cuda_status_from("not_supported"), CudaStatus::not_supported);
+}
+
+TEST(CudaStatus, OtherCodesAndNamesAreNotRecognized) {
+  EXPECT_EQ(to_string(CudaStatus{-1}), "unrecognized");
+  EXPECT_EQ(to_string(CudaStatus{1000}), "unrecognized");
+  for (const char* name : {"", "unrecognized", "Out_of_memory", "cuda_error_out_of_memory"})
+    EXPECT_EQ(cuda_status_from(name), std::nullopt) << name;
+}
+
+}  // namespace
+}  // namespace cairn
