@@ -41,7 +41,7 @@ class LogReader {
   void read_row(CsvRow& row);
   void alloc(CsvRow& row, std::uint64_t address);
   void free(CsvRow& row, std::uint64_t address);
-  int thread_of(const CsvRow& row);
+  int thread_of(CsvRow& row);
   std::string stream_of(CsvRow& row);
 
   CsvReader reader_;
@@ -103,9 +103,11 @@ void LogReader::free(CsvRow& row, std::uint64_t address) {
   ++imported_.report.frees;
 }
 
-int LogReader::thread_of(const CsvRow& row) {
-  return threads_.emplace(row.text(Column::thread), static_cast<int>(threads_.size()) + 1)
-      .first->second;
+int LogReader::thread_of(CsvRow& row) {
+  const int next = static_cast<int>(threads_.size()) + 1;
+  const int by = threads_.emplace(row.text(Column::thread), next).first->second;
+  if (by > most_threads) row.refuse_row("more than " + std::to_string(most_threads) + " threads");
+  return by;
 }
 
 std::string LogReader::stream_of(CsvRow& row) {

@@ -50,7 +50,11 @@ class RowReader {
     if (row.bytes == 0 || row.bytes >= size_limit || row.bytes <= -size_limit) {
       fields.refuse_row("bytes is " + std::to_string(row.bytes));
     }
-    row.thread = threads_.emplace(tid, static_cast<int>(threads_.size()) + 1).first->second;
+    const int next = static_cast<int>(threads_.size()) + 1;
+    row.thread = threads_.emplace(tid, next).first->second;
+    if (row.thread > most_threads) {
+      fields.refuse_row("more than " + std::to_string(most_threads) + " threads");
+    }
     return row;
   }
 
