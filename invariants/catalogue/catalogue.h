@@ -19,16 +19,16 @@ struct Invariant {
 };
 
 // ---- block ----
-inline constexpr Invariant block_size_granular{
-    "B1", Cost::constant, "A block's size is a positive multiple of 512."};
-inline constexpr Invariant block_aligned{
-    "B2", Cost::constant, "A block starts at a non-zero multiple of 512."};
+inline constexpr Invariant block_size_granular{"B1", Cost::constant,
+                                               "A block's size is a positive multiple of 512."};
+inline constexpr Invariant block_aligned{"B2", Cost::constant,
+                                         "A block starts at a non-zero multiple of 512."};
 inline constexpr Invariant block_serves_request{
     "B3", Cost::constant, "A live block is at least as large as what was requested of it."};
 inline constexpr Invariant block_shares_segment{
     "B4", Cost::constant, "A block has the device, stream, pool and age of its segment."};
-inline constexpr Invariant block_mapped{
-    "B5", Cost::constant, "A block outside an expandable segment is mapped."};
+inline constexpr Invariant block_mapped{"B5", Cost::constant,
+                                        "A block outside an expandable segment is mapped."};
 
 // ---- segment ----
 inline constexpr Invariant blocks_tile_segment{
@@ -37,16 +37,14 @@ inline constexpr Invariant blocks_tile_segment{
 inline constexpr Invariant block_links_agree{
     "S2", Cost::structure,
     "prev and next agree both ways; the chain starts at the segment's first block and ends."};
-inline constexpr Invariant free_neighbours_merged{
-    "S3", Cost::structure, "No two neighbouring blocks are both free."};
 
 // ---- pool and index ----
-inline constexpr Invariant free_block_indexed{
-    "P1", Cost::heap,
-    "A free block is in the free index of its own pool and stream, and in no other; none else is in one."};
-inline constexpr Invariant free_index_ordered{
-    "P2", Cost::structure,
-    "A free index yields its blocks in strict order of size, tie rank and address, each in its bin."};
+inline constexpr Invariant free_block_indexed{"P1", Cost::heap,
+                                              "A free block is in the free index of its own pool "
+                                              "and stream, and in no other; none else is in one."};
+inline constexpr Invariant free_index_ordered{"P2", Cost::structure,
+                                              "A free index yields its blocks in strict order of "
+                                              "size, tie rank and address, each in its bin."};
 inline constexpr Invariant free_index_bitmap{
     "P3", Cost::structure, "A bit of a free index is set if and only if its bin holds a block."};
 inline constexpr Invariant live_table_sound{
@@ -57,16 +55,18 @@ inline constexpr Invariant live_block_listed{
 
 // ---- heap ----
 inline constexpr Invariant segments_disjoint{"H1", Cost::heap, "No two segments overlap."};
-inline constexpr Invariant live_blocks_disjoint{
-    "H2", Cost::heap, "No two live blocks overlap, over all segments."};
+inline constexpr Invariant live_blocks_disjoint{"H2", Cost::heap,
+                                                "No two live blocks overlap, over all segments."};
 inline constexpr Invariant segment_age_unique{
     "H3", Cost::heap, "Each segment has a registration counter of its own, below the next one."};
 inline constexpr Invariant block_in_one_segment{
     "H4", Cost::heap, "Every block names the segment whose chain it is in."};
+inline constexpr Invariant free_neighbours_merged{"H5", Cost::heap,
+                                                  "No two neighbouring blocks are both free."};
 
 // ---- use by streams and events ----
-inline constexpr Invariant event_count_not_negative{
-    "U1", Cost::constant, "event_count is never negative."};
+inline constexpr Invariant event_count_not_negative{"U1", Cost::constant,
+                                                    "event_count is never negative."};
 inline constexpr Invariant idle_without_uses{
     "U2", Cost::constant, "A block that is free or allocated waits for no event."};
 
@@ -89,17 +89,35 @@ inline constexpr Invariant ledger_oversize_recounts{
 
 // ---- driver protocol (D1 to D3 are World's and the simulated GPU's to see) ----
 inline constexpr Invariant segment_from_driver{
-    "D1", Cost::heap, "The segments of all devices are exactly the memory that the driver has out."};
+    "D1", Cost::heap,
+    "The segments of all devices are exactly the memory that the driver has out."};
 
-inline constexpr std::array all{
-    block_size_granular,      block_aligned,           block_serves_request,
-    block_shares_segment,     block_mapped,            blocks_tile_segment,
-    block_links_agree,        free_neighbours_merged,  free_block_indexed,
-    free_index_ordered,       free_index_bitmap,       live_table_sound,
-    live_block_listed,        segments_disjoint,       live_blocks_disjoint,
-    segment_age_unique,       block_in_one_segment,    event_count_not_negative,
-    idle_without_uses,        ledger_not_negative,     ledger_allocated_recounts,
-    ledger_requested_recounts, ledger_active_recounts, ledger_reserved_recounts,
-    ledger_inactive_recounts, ledger_oversize_recounts, segment_from_driver};
+inline constexpr std::array all{block_size_granular,
+                                block_aligned,
+                                block_serves_request,
+                                block_shares_segment,
+                                block_mapped,
+                                blocks_tile_segment,
+                                block_links_agree,
+                                free_block_indexed,
+                                free_index_ordered,
+                                free_index_bitmap,
+                                live_table_sound,
+                                live_block_listed,
+                                segments_disjoint,
+                                live_blocks_disjoint,
+                                segment_age_unique,
+                                block_in_one_segment,
+                                free_neighbours_merged,
+                                event_count_not_negative,
+                                idle_without_uses,
+                                ledger_not_negative,
+                                ledger_allocated_recounts,
+                                ledger_requested_recounts,
+                                ledger_active_recounts,
+                                ledger_reserved_recounts,
+                                ledger_inactive_recounts,
+                                ledger_oversize_recounts,
+                                segment_from_driver};
 
 }  // namespace cairn::invariants

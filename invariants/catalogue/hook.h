@@ -1,5 +1,5 @@
-// How the code asks for a check: the only header of invariants/ that src/ below testing includes. At
-// level `off` nothing of this is left in the object code (ci/identity shows it).
+// How the code asks for a check: the only header of invariants/ that src/ below testing includes.
+// At level `off` nothing of this is left in the object code (ci/identity shows it).
 #pragma once
 
 #include "invariants/catalogue/catalogue.h"
@@ -19,8 +19,8 @@ inline constexpr int level = CAIRN_INVARIANT_LEVEL;
 
 constexpr bool wanted(Cost cost) { return static_cast<int>(cost) <= level; }
 
-// Each looks only at the structure and what it owns, and reports what does not hold, up to `dearest`.
-// Defined in invariants/checkers.
+// Each looks only at the structure and what it owns, and reports what does not hold, up to
+// `dearest`. Defined in invariants/checkers.
 void check(const FreeIndex& index, Cost dearest);
 void check(const Heap& heap, Cost dearest);
 void check(const Ledger& ledger, Cost dearest);
@@ -28,7 +28,8 @@ void check(const LiveTable& table, Cost dearest);
 void check(const Segment& segment, Cost dearest);
 
 // As invariants/catalogue/report.h, without its includes.
-void report_condition(const Invariant& invariant, const char* condition, const char* file, int line);
+void report_condition(const Invariant& invariant, const char* condition, const char* file,
+                      int line);
 
 // Guards a scope: checks a structure on the way in and on every way out.
 template <class Structure, bool on = (level > 0)>
@@ -55,11 +56,11 @@ class [[nodiscard]] Audit<Structure, false> {
 }  // namespace cairn::invariants
 
 // A fact that only the middle of a function knows.
-#define CAIRN_HOLDS(invariant, condition)                                                     \
-  do {                                                                                        \
-    if constexpr (::cairn::invariants::wanted(::cairn::invariants::invariant.cost)) {         \
-      if (!(condition)) [[unlikely]]                                                          \
-        ::cairn::invariants::report_condition(::cairn::invariants::invariant, #condition,     \
-                                              __FILE__, __LINE__);                            \
-    }                                                                                         \
+#define CAIRN_HOLDS(invariant, condition)                                                 \
+  do {                                                                                    \
+    if constexpr (::cairn::invariants::wanted(::cairn::invariants::invariant.cost)) {     \
+      if (!(condition)) [[unlikely]]                                                      \
+        ::cairn::invariants::report_condition(::cairn::invariants::invariant, #condition, \
+                                              __FILE__, __LINE__);                        \
+    }                                                                                     \
   } while (false)

@@ -33,8 +33,8 @@ void report_condition(const Invariant& invariant, const char* condition, const c
 }
 
 Recorder::Recorder()
-    : previous_(std::exchange(handler(),
-                              [this](const Violation& violation) { violations_.push_back(violation); })) {}
+    : previous_(std::exchange(
+          handler(), [this](const Violation& violation) { violations_.push_back(violation); })) {}
 
 Recorder::~Recorder() { handler() = std::move(previous_); }
 

@@ -20,6 +20,8 @@ struct Walk {
 void walk_block(const Heap& heap, const Segment& segment, const Block& block, Walk& walk) {
   expect(block.segment == &segment, block_in_one_segment, [&] { return describe(block); });
   expect(block.device == heap.device(), block_shares_segment, [&] { return describe(block); });
+  expect(!block.is_free() || block.next == nullptr || !block.next->is_free(),
+         free_neighbours_merged, [&] { return describe(block) + " and " + describe(*block.next); });
   if (block.is_free()) ++walk.free_blocks;
   if (!block.allocated) return;
   ++walk.live_blocks;

@@ -20,7 +20,8 @@ bool shares(const Block& block, const Segment& segment) {
 }
 
 // One step of the walk along the chain.
-void check_link(const Segment& segment, const Block& block, const Block* previous, Address expected) {
+void check_link(const Segment& segment, const Block& block, const Block* previous,
+                Address expected) {
   check_block(block);
   expect(block.prev == previous, block_links_agree,
          [&] { return describe(block) + " does not point back to the block before it"; });
@@ -28,8 +29,6 @@ void check_link(const Segment& segment, const Block& block, const Block* previou
          [&] { return describe(block) + " should start at " + hex(expected); });
   expect(shares(block, segment), block_shares_segment,
          [&] { return describe(block) + " in " + describe(segment); });
-  expect(previous == nullptr || !previous->is_free() || !block.is_free(), free_neighbours_merged,
-         [&] { return describe(*previous) + " and " + describe(block); });
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// What the checkers share. A checker walks a structure, const only, and reports each promise that does
-// not hold; it neither throws nor stops at the first.
+// What the checkers share. A checker walks a structure, const only, and reports each promise that
+// does not hold; it neither throws nor stops at the first.
 #pragma once
 
 #include <string>
@@ -19,8 +19,8 @@ struct Place {
   }
 };
 
-// Reports the invariant unless the condition holds. `words` is called only then, and says which block,
-// segment or statistic it is about.
+// Reports the invariant unless the condition holds. `words` is called only then, and says which
+// block, segment or statistic it is about.
 template <class Words>
 void expect(bool holds, const Invariant& invariant, Words&& words, Place place = Place::here()) {
   if (!holds) [[unlikely]] {

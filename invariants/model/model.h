@@ -1,7 +1,8 @@
-// The reference model: what a caching allocator of the native policy must do, written a second time,
-// from the documented behaviour alone, as plainly as it can be (vectors and linear scans). Fed with
-// the answers of the driver it foretells every address, every driver call, in order, and every
-// failure. It shares no code with src/heap or src/allocator, so that a fault there cannot hide here.
+// The reference model: what a caching allocator of the native policy must do, written a second
+// time, from the documented behaviour alone, as plainly as it can be (vectors and linear scans).
+// Fed with the answers of the driver it foretells every address, every driver call, in order, and
+// every failure. It shares no code with src/heap or src/allocator, so that a fault there cannot
+// hide here.
 //
 // Not thread-safe.
 #pragma once
@@ -21,7 +22,8 @@
 namespace cairn::model {
 
 // Stands in for the driver. The model makes a call here whenever the allocator must make one; who
-// implements it answers with what the real driver answered, and takes note if that call was not made.
+// implements it answers with what the real driver answered, and takes note if that call was not
+// made.
 class Environment {
  public:
   virtual ~Environment() = default;
@@ -47,7 +49,8 @@ struct Outcome {
   Address address;  // 0 if it failed, or if the request was for 0 bytes.
 };
 
-// A segment that is there before the first request, with the blocks that tile it in order of address.
+// A segment that is there before the first request, with the blocks that tile it in order of
+// address.
 struct InitialBlock {
   Bytes size;
   bool allocated = false;  // Then its requested size is its size.

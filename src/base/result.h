@@ -17,7 +17,7 @@ Failure(E) -> Failure<E>;
 template <class T, class E>
 class [[nodiscard]] Result {
  public:
-  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}            // NOLINT
+  Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}             // NOLINT
   Result(Failure<E> why) : state_(std::in_place_index<1>, std::move(why.error)) {}  // NOLINT
 
   explicit operator bool() const { return state_.index() == 0; }

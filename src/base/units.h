@@ -42,9 +42,7 @@ struct Span {
 
   constexpr Address end() const { return begin + size; }
   constexpr bool contains(Address address) const { return begin <= address && address < end(); }
-  constexpr bool contains(Span inner) const {
-    return begin <= inner.begin && inner.end() <= end();
-  }
+  constexpr bool contains(Span inner) const { return begin <= inner.begin && inner.end() <= end(); }
   constexpr bool overlaps(Span other) const { return begin < other.end() && other.begin < end(); }
   friend constexpr bool operator==(const Span&, const Span&) = default;
 };

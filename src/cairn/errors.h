@@ -1,7 +1,7 @@
-// What can go wrong, as the caller sees it. The world's failures (out of memory, a driver error) and
-// the caller's (a pointer that is not ours) come as one of the exceptions below, or, from a function
-// whose name begins with `try_`, as an Error. Our own faults never come here: an invariant that does
-// not hold is reported by its id (see invariants/README.md).
+// What can go wrong, as the caller sees it. The world's failures (out of memory, a driver error)
+// and the caller's (a pointer that is not ours) come as one of the exceptions below, or, from a
+// function whose name begins with `try_`, as an Error. Our own faults never come here: an invariant
+// that does not hold is reported by its id (see invariants/README.md).
 #pragma once
 
 #include <stdexcept>
@@ -11,11 +11,11 @@ namespace cairn {
 
 enum class ErrorCode {
   none,
-  out_of_memory,     // The device has no memory left, after all that is cached was tried.
-  rejected,          // Refused before the driver was asked, by throw_on_cudamalloc_oom.
-  invalid_argument,  // The caller's mistake; nothing has changed.
-  cuda_error,        // The CUDA driver failed with anything but out of memory.
-  unsupported,       // This build, this driver or this device cannot do it.
+  out_of_memory,      // The device has no memory left, after all that is cached was tried.
+  rejected,           // Refused before the driver was asked, by throw_on_cudamalloc_oom.
+  invalid_argument,   // The caller's mistake; nothing has changed.
+  cuda_error,         // The CUDA driver failed with anything but out of memory.
+  unsupported,        // This build, this driver or this device cannot do it.
   out_of_host_memory  // std::bad_alloc, where it may not be thrown; the message is empty.
 };
 

@@ -12,8 +12,8 @@ namespace cairn {
 
 enum class Backend { native, cuda_malloc_async };
 
-// Which of several free blocks of equal size is taken: the one of the oldest segment, then the lowest
-// address (as PyTorch does since 2026), or the lowest address alone (as it did before).
+// Which of several free blocks of equal size is taken: the one of the oldest segment, then the
+// lowest address (as PyTorch does since 2026), or the lowest address alone (as it did before).
 enum class BestFitTie { segment, address };
 
 // What makes two stream handles one stream: that they are equal (as in PyTorch), or that the driver
@@ -28,6 +28,9 @@ struct Reserve {
   double fraction = 0.0;
   std::uint64_t bytes = 0;
 };
+
+bool operator==(const Reserve& a, const Reserve& b);
+inline bool operator!=(const Reserve& a, const Reserve& b) { return !(a == b); }
 
 struct Options {
   static constexpr std::uint64_t unlimited = ~std::uint64_t{0};
@@ -60,14 +63,17 @@ struct Options {
   bool pytorch_defects = false;                             // pytorch_defects:True|False
 };
 
+bool operator==(const Options& a, const Options& b);
+inline bool operator!=(const Options& a, const Options& b) { return !(a == b); }
+
 // Whose variable the text is from. Cairn's own keys are accepted, and unknown keys are errors, in
 // `cairn` alone; in `pytorch` an unknown key is one warning, since a newer PyTorch may know it.
 enum class SettingsDialect { cairn, pytorch };
 
 struct SettingsError {
   std::string key;
-  std::string value;        // As written; empty where the key has none.
-  std::string allowed;      // What would have been right, in words.
+  std::string value;         // As written; empty where the key has none.
+  std::string allowed;       // What would have been right, in words.
   std::size_t position = 0;  // Offset in the text, in characters from 0.
   std::string message;       // All of this in one sentence.
 };
@@ -80,14 +86,18 @@ struct ParsedSettings {
 };
 
 // Reads settings text such as "max_split_size_mb:128,expandable_segments:True" over the settings
-// `before`. As in PyTorch, max_split_size_mb, max_non_split_rounding_mb, roundup_power2_divisions and
-// garbage_collection_threshold go back to their defaults at every parse; all other keys keep what
-// they had. One comma at the end is accepted; white space is dropped.
+// `before`. As in PyTorch, max_split_size_mb, max_non_split_rounding_mb, roundup_power2_divisions
+// and garbage_collection_threshold go back to their defaults at every parse; all other keys keep
+// what they had. One comma at the end is accepted; white space is dropped.
 ParsedSettings parse_settings(std::string_view text, const Options& before = {},
                               SettingsDialect dialect = SettingsDialect::cairn);
 
 // Reads the first variable that is set of CAIRN_ALLOC_CONF, PYTORCH_CUDA_ALLOC_CONF and
 // PYTORCH_ALLOC_CONF; none set: the defaults. A SettingsError's message names the variable.
 ParsedSettings settings_from_environment();
+
+// Why these options, made in code, cannot be: which is out of what range. Empty where nothing is
+// wrong; parse_settings gives none that are.
+std::string find_fault(const Options& options);
 
 }  // namespace cairn

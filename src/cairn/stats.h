@@ -31,23 +31,23 @@ inline bool operator==(const StatArray& a, const StatArray& b) {
 inline bool operator!=(const StatArray& a, const StatArray& b) { return !(a == b); }
 
 struct DeviceStats {
-  StatArray allocation;            // Blocks handed out to the caller.
-  StatArray segment;               // Segments held from the driver.
-  StatArray active;                // Blocks handed out, or freed and still waiting for events.
-  StatArray inactive_split;        // Free blocks that are part of a larger segment.
-  StatArray allocated_bytes;       // Block sizes of `allocation`.
-  StatArray reserved_bytes;        // Sizes of `segment`.
-  StatArray active_bytes;          // Block sizes of `active`.
-  StatArray inactive_split_bytes;  // Block sizes of `inactive_split`.
-  StatArray requested_bytes;       // What the callers of `active` blocks asked for.
-  Stat oversize_allocations;       // Blocks handed out of max_split_size and above.
-  Stat oversize_segments;          // Segments of max_split_size and above.
-  std::int64_t num_alloc_retries = 0;     // Driver asked again after the whole cache was released.
-  std::int64_t num_ooms = 0;              // Requests that failed for want of memory.
-  std::int64_t num_oom_rejections = 0;    // Requests refused by throw_on_cudamalloc_oom.
-  std::int64_t num_sync_all_streams = 0;  // Waits for all events of the device.
-  std::int64_t num_device_alloc = 0;      // Successful driver allocations.
-  std::int64_t num_device_free = 0;       // Successful driver frees.
+  StatArray allocation;                 // Blocks handed out to the caller.
+  StatArray segment;                    // Segments held from the driver.
+  StatArray active;                     // Blocks handed out, or freed and still waiting for events.
+  StatArray inactive_split;             // Free blocks that are part of a larger segment.
+  StatArray allocated_bytes;            // Block sizes of `allocation`.
+  StatArray reserved_bytes;             // Sizes of `segment`.
+  StatArray active_bytes;               // Block sizes of `active`.
+  StatArray inactive_split_bytes;       // Block sizes of `inactive_split`.
+  StatArray requested_bytes;            // What the callers of `active` blocks asked for.
+  Stat oversize_allocations;            // Blocks handed out of max_split_size and above.
+  Stat oversize_segments;               // Segments of max_split_size and above.
+  std::int64_t num_alloc_retries = 0;   // Driver asked again after the whole cache was released.
+  std::int64_t num_ooms = 0;            // Requests that failed for want of memory.
+  std::int64_t num_oom_rejections = 0;  // Requests refused by throw_on_cudamalloc_oom.
+  std::int64_t num_sync_all_streams = 0;   // Waits for all events of the device.
+  std::int64_t num_device_alloc = 0;       // Successful driver allocations.
+  std::int64_t num_device_free = 0;        // Successful driver frees.
   std::uint64_t max_split_size_bytes = 0;  // As set at construction; 2^64-1 is unlimited.
 };
 

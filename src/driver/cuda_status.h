@@ -1,5 +1,5 @@
-// Error codes of the CUDA driver API (CUresult), by value and by name, for code that must not include
-// cuda.h. Names are those of cuda.h in lower case without "cuda_error_": "out_of_memory",
+// Error codes of the CUDA driver API (CUresult), by value and by name, for code that must not
+// include cuda.h. Names are those of cuda.h in lower case without "cuda_error_": "out_of_memory",
 // "invalid_value", "illegal_address". "unsupported" is another word for "not_supported".
 #pragma once
 

@@ -1,6 +1,6 @@
-// The seam to CUDA: the few calls that the allocator makes of a driver. A Driver is the real one, the
-// simulated GPU's, or a decorator over another. Calls name the device; none depends on, or changes,
-// the calling thread's current device.
+// The seam to CUDA: the few calls that the allocator makes of a driver. A Driver is the real one,
+// the simulated GPU's, or a decorator over another. Calls name the device; none depends on, or
+// changes, the calling thread's current device.
 //
 // Thread safety: an implementation can be called from several threads at a time.
 #pragma once

@@ -28,7 +28,7 @@ struct ColdBlockFields {
 struct alignas(64) Block {
   Address ptr;
   Bytes size;
-  Bytes requested_size;  // What the caller asked for; of a free block, what the last one did.
+  Bytes requested_size;   // What the caller asked for; of a free block, what the last one did.
   Block* prev = nullptr;  // The neighbour below in the same segment.
   Block* next = nullptr;  // The neighbour above.
   Segment* segment = nullptr;
@@ -38,8 +38,8 @@ struct alignas(64) Block {
   // Free blocks are nodes of a FreeIndex.
   Block* index_left = nullptr;
   Block* index_right = nullptr;
-  std::uint64_t tie_rank = 0;  // Decides among equal sizes before the address does; see Heap.
-  std::int64_t gc_count_base = 0;  // The pool's count of searches when the block became free.
+  std::uint64_t tie_rank = 0;       // Decides among equal sizes before the address does; see Heap.
+  std::int64_t gc_count_base = 0;   // The pool's count of searches when the block became free.
   ColdBlockFields* cold = nullptr;  // None as long as all of them are empty.
   ExpandableSegment* expandable_segment = nullptr;
   std::int32_t event_count = 0;  // Events recorded at free that are not done yet.

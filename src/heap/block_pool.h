@@ -1,5 +1,5 @@
-// The free blocks of small requests, or of large ones, a FreeIndex for each stream: memory freed on a
-// stream serves that stream alone.
+// The free blocks of small requests, or of large ones, a FreeIndex for each stream: memory freed on
+// a stream serves that stream alone.
 //
 // Not thread-safe.
 #pragma once

@@ -1,6 +1,6 @@
 // The free blocks of one stream in one pool, ordered by size, then tie rank, then address. It gives
-// the exact best fit: a bitmap finds the first bin that is not empty, and in each bin stands a treap.
-// Bins are exact (one size) up to 1 MiB, where nearly all searches end, and above 32 to each
+// the exact best fit: a bitmap finds the first bin that is not empty, and in each bin stands a
+// treap. Bins are exact (one size) up to 1 MiB, where nearly all searches end, and above 32 to each
 // doubling. Insertion and removal allocate nothing, so that a free cannot fail.
 //
 // Not thread-safe.

@@ -1,7 +1,7 @@
-// The bookkeeping of one device's memory: which ranges are handed out, which are free, and which free
-// block serves a request. Pure: it knows no driver, lock or clock. Memory arrives as a Span that
-// somebody got from a driver and leaves as one; every decision is that of PyTorch's native policy but
-// for the deviations in README.md.
+// The bookkeeping of one device's memory: which ranges are handed out, which are free, and which
+// free block serves a request. Pure: it knows no driver, lock or clock. Memory arrives as a Span
+// that somebody got from a driver and leaves as one; every decision is that of PyTorch's native
+// policy but for the deviations in README.md.
 //
 // Between calls all of B, S, P, H and L of the invariant catalogue hold.
 // Not thread-safe.
@@ -28,7 +28,7 @@ namespace cairn {
 
 struct HeapRequest {
   StreamId stream;
-  Bytes requested;                    // REQUIRES: 0 < requested < request_limit.
+  Bytes requested;                      // REQUIRES: 0 < requested < request_limit.
   Bytes alignment = block_granularity;  // REQUIRES: a power of two from 512 to 2 MiB.
 };
 

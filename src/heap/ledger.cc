@@ -65,6 +65,7 @@ DeviceStats Ledger::read() const {
   stats.oversize_segments = oversize_segments_;
   stats.num_alloc_retries = num_alloc_retries_;
   stats.num_ooms = num_ooms_;
+  stats.num_sync_all_streams = num_sync_all_streams_;
   stats.num_device_alloc = num_device_alloc_;
   stats.num_device_free = num_device_free_;
   stats.max_split_size_bytes = max_split_size_.count;
@@ -72,9 +73,9 @@ DeviceStats Ledger::read() const {
 }
 
 void Ledger::reset_peak() {
-  for (PooledStat* stat : {&allocation_, &active_, &allocated_bytes_, &active_bytes_,
-                           &requested_bytes_, &inactive_split_, &inactive_split_bytes_, &segment_,
-                           &reserved_bytes_}) {
+  for (PooledStat* stat :
+       {&allocation_, &active_, &allocated_bytes_, &active_bytes_, &requested_bytes_,
+        &inactive_split_, &inactive_split_bytes_, &segment_, &reserved_bytes_}) {
     stat->reset_peak();
   }
   oversize_allocations_.peak = oversize_allocations_.current;
@@ -82,14 +83,15 @@ void Ledger::reset_peak() {
 }
 
 void Ledger::reset_accumulated() {
-  for (PooledStat* stat : {&allocation_, &active_, &allocated_bytes_, &active_bytes_,
-                           &requested_bytes_, &inactive_split_, &inactive_split_bytes_, &segment_,
-                           &reserved_bytes_}) {
+  for (PooledStat* stat :
+       {&allocation_, &active_, &allocated_bytes_, &active_bytes_, &requested_bytes_,
+        &inactive_split_, &inactive_split_bytes_, &segment_, &reserved_bytes_}) {
     stat->reset_accumulated();
   }
   oversize_allocations_.allocated = oversize_allocations_.freed = 0;
   oversize_segments_.allocated = oversize_segments_.freed = 0;
-  num_alloc_retries_ = num_ooms_ = num_device_alloc_ = num_device_free_ = 0;
+  num_alloc_retries_ = num_ooms_ = num_sync_all_streams_ = 0;
+  num_device_alloc_ = num_device_free_ = 0;
 }
 
 }  // namespace cairn

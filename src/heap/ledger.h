@@ -1,5 +1,5 @@
-// The statistics of one heap. Each fact is posted once, where it happens; numbers are sums of what was
-// posted, and equal a recount of the blocks at any time (L2 to L7). Meanings are PyTorch's.
+// The statistics of one heap. Each fact is posted once, where it happens; numbers are sums of what
+// was posted, and equal a recount of the blocks at any time (L2 to L7). Meanings are PyTorch's.
 //
 // Not thread-safe.
 #pragma once
@@ -81,6 +81,7 @@ class Ledger {
 
   // ---- facts of the allocator ----
   void retried() { ++num_alloc_retries_; }
+  void synced_all_streams() { ++num_sync_all_streams_; }
   void ran_out_of_memory() { ++num_ooms_; }
   void driver_allocated() { ++num_device_alloc_; }
   void driver_freed() { ++num_device_free_; }
@@ -110,6 +111,7 @@ class Ledger {
   Stat oversize_segments_;
   std::int64_t num_alloc_retries_ = 0;
   std::int64_t num_ooms_ = 0;
+  std::int64_t num_sync_all_streams_ = 0;
   std::int64_t num_device_alloc_ = 0;
   std::int64_t num_device_free_ = 0;
   Bytes max_split_size_;

@@ -49,9 +49,8 @@ class LiveTable {
 
   // Fibonacci hashing of the address in granules.
   std::size_t home(Address address) const {
-    return static_cast<std::size_t>((address.value / block_granularity.count) *
-                                        0x9e3779b97f4a7c15u >>
-                                    shift_);
+    return static_cast<std::size_t>(
+        (address.value / block_granularity.count) * 0x9e3779b97f4a7c15u >> shift_);
   }
   std::size_t next(std::size_t i) const { return (i + 1) & (slots_.size() - 1); }
   void place(Block& block);

@@ -1,5 +1,6 @@
-// Memory that the driver gave in one piece, tiled by a chain of blocks in order of address (S1, S2).
-// All blocks of a segment share its stream and pool; memory goes back to the driver by the segment.
+// Memory that the driver gave in one piece, tiled by a chain of blocks in order of address (S1,
+// S2). All blocks of a segment share its stream and pool; memory goes back to the driver by the
+// segment.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,7 @@ struct Segment {
   Span span;
   StreamId stream;
   BlockPool* pool = nullptr;
-  FreeIndex* index = nullptr;  // Where the segment's free blocks are.
+  FreeIndex* index = nullptr;              // Where the segment's free blocks are.
   std::uint64_t registration_counter = 0;  // Lower is older.
   Block* first = nullptr;
 

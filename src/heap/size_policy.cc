@@ -5,7 +5,8 @@
 namespace cairn {
 namespace {
 
-// Which entry of the divisions speaks for a size: 0 below 2 MiB, k for [2^k, 2^(k+1)) MiB, 15 above.
+// Which entry of the divisions speaks for a size: 0 below 2 MiB, k for [2^k, 2^(k+1)) MiB, 15
+// above.
 std::size_t division_class(Bytes size) {
   const int log2 = static_cast<int>(std::bit_width(size.count)) - 1;
   return static_cast<std::size_t>(std::clamp(log2 - 20, 0, 15));
@@ -29,11 +30,15 @@ Bytes SizePolicy::segment_size(Bytes rounded) const {
 
 Bytes SizePolicy::round_to_divisions(Bytes requested) const {
   const std::uint64_t divisions = divisions_[division_class(requested)];
-  const std::uint64_t granules = round_to_granularity(requested).count / block_granularity.count;
-  if (divisions <= 1 || granules <= divisions) return round_to_granularity(requested);
-  // Above 512 bytes a division, so that a step is 512 at least. Powers of two stay as they are.
-  const Bytes step{std::bit_floor(requested.count) / divisions};
-  return round_up(requested, step);
+  // The product wraps for 2^55 divisions and more, as PyTorch's does; then the step below is 0.
+  if (divisions <= 1 || requested <= block_granularity * divisions) {
+    return round_to_granularity(requested);
+  }
+  if (requested < block_granularity) return block_granularity;
+  if (is_power_of_two(requested)) return requested;
+  const Bytes floor{std::bit_floor(requested.count)};
+  const Bytes step{floor.count / divisions};
+  return step == Bytes{0} ? floor * 2 : round_up(requested, step);
 }
 
 }  // namespace cairn

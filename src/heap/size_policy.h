@@ -1,6 +1,6 @@
-// How sizes are decided under the native policy: what a request is rounded to, which pool serves it,
-// how large a segment is asked of the driver, and when a block is split. Pure arithmetic. Source:
-// PyTorch's CUDA caching allocator; the numbers stand in README.md.
+// How sizes are decided under the native policy: what a request is rounded to, which pool serves
+// it, how large a segment is asked of the driver, and when a block is split. Pure arithmetic.
+// Source: PyTorch's CUDA caching allocator; the numbers stand in README.md.
 #pragma once
 
 #include <algorithm>

@@ -1,6 +1,7 @@
 // A binary search tree of free blocks in the order of a FreeIndex, balanced by random priorities
-// (Seidel and Aragon, "Randomized search trees", 1996): the priority is a hash of the block's address,
-// so that the shape depends on the blocks alone. The links are in the blocks; nothing is allocated.
+// (Seidel and Aragon, "Randomized search trees", 1996): the priority is a hash of the block's
+// address, so that the shape depends on the blocks alone. The links are in the blocks; nothing is
+// allocated.
 #pragma once
 
 #include "heap/block.h"

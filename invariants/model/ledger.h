@@ -1,0 +1,43 @@
+// The statistics of one device as a sum of what happened to it, one function for each event. `all`
+// and the pool's own entry move together, each with a peak of its own.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+
+#include "base/ids.h"
+#include "base/units.h"
+#include "cairn/stats.h"
+
+namespace cairn::model {
+
+class Ledger {
+ public:
+  explicit Ledger(std::uint64_t max_split_size_bytes);
+
+  void segment_came(PoolKind pool, Bytes size);
+  void segment_went(PoolKind pool, Bytes size);
+  void block_handed_out(PoolKind pool, Bytes size, Bytes requested);
+  void block_freed(PoolKind pool, Bytes size, Bytes requested);
+  // The free blocks that are part of a larger segment became `count` more (below 0: fewer), with
+  // `bytes` more in all. One change: it goes to `allocated` or `freed` as a whole.
+  void inactive_split_changed(PoolKind pool, std::int64_t count, std::int64_t bytes);
+
+  void driver_gave() { ++stats_.num_device_alloc; }
+  void driver_took() { ++stats_.num_device_free; }
+  void retried() { ++stats_.num_alloc_retries; }
+  void synchronized() { ++stats_.num_sync_all_streams; }
+  void ran_out_of_memory() { ++stats_.num_ooms; }
+
+  const DeviceStats& stats() const { return stats_; }
+  void reset_peak();
+  void reset_accumulated();
+
+ private:
+  bool is_oversize(Bytes size) const { return size.count >= stats_.max_split_size_bytes; }
+
+  DeviceStats stats_;
+};
+
+}  // namespace cairn::model

@@ -1,0 +1,137 @@
+// The public face: turns results into exceptions, and pointers into addresses.
+#include "cairn/allocator.h"
+
+#include <cstdio>
+#include <new>
+#include <optional>
+#include <type_traits>
+#include <utility>
+
+#include "allocator/all_devices.h"
+#include "allocator/error_text.h"
+
+namespace cairn {
+namespace {
+
+Address address_of(void* pointer) {
+  return {static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(pointer))};
+}
+
+void* pointer_to(Address address) {
+  return reinterpret_cast<void*>(static_cast<std::uintptr_t>(address.value));
+}
+
+template <class T>
+const T& value_or_throw(const Result<T, Error>& result) {
+  if (!result) throw_error(result.error());
+  return *result;
+}
+
+// What act() gives; or nothing, and the reason in `why`.
+template <class Act>
+auto attempt(Act&& act, Error* why) noexcept {
+  using Value = std::decay_t<decltype(*act())>;
+  try {
+    const auto result = act();
+    if (result) return std::optional<Value>(*result);
+    if (why != nullptr) *why = result.error();
+  } catch (const std::bad_alloc&) {
+    if (why != nullptr) *why = Error{ErrorCode::out_of_host_memory, 0, {}};
+  }
+  return std::optional<Value>();
+}
+
+Options checked(ParsedSettings settings) {
+  for (const std::string& warning : settings.warnings) {
+    std::fprintf(stderr, "cairn: warning: %s\n", warning.c_str());
+  }
+  if (!settings.ok) {
+    throw InvalidArgument({ErrorCode::invalid_argument, 0, std::move(settings.error.message)});
+  }
+  return std::move(settings.options);
+}
+
+const Options& checked(const Options& options) {
+  const std::string fault = find_fault(options);
+  if (!fault.empty()) throw InvalidArgument({ErrorCode::invalid_argument, 0, fault});
+  return options;
+}
+
+DeviceAllocator& device_or_throw(AllDevices& devices, int index) {
+  DeviceAllocator* device = devices.find_device(index);
+  if (device == nullptr) throw_error(no_such_device(index, devices.device_count()));
+  return *device;
+}
+
+FreeCheck make_check(std::size_t size_bytes, Stream stream) {
+  return {Bytes{size_bytes}, identify(stream)};
+}
+
+}  // namespace
+
+Allocator::Allocator(Driver& driver, const Options& options)
+    : devices_(std::make_unique<AllDevices>(driver, checked(options))) {}
+
+Allocator Allocator::from_settings(Driver& driver, std::string_view text) {
+  return Allocator(driver, checked(parse_settings(text)));
+}
+
+Allocator Allocator::from_environment(Driver& driver) {
+  return Allocator(driver, checked(settings_from_environment()));
+}
+
+Allocator::~Allocator() = default;
+Allocator::Allocator(Allocator&&) noexcept = default;
+Allocator& Allocator::operator=(Allocator&&) noexcept = default;
+
+void* Allocator::allocate(const Request& request) {
+  return pointer_to(value_or_throw(devices_->allocate(request)));
+}
+
+void* Allocator::try_allocate(const Request& request, Error* why) noexcept {
+  return pointer_to(attempt([&] { return devices_->allocate(request); }, why).value_or(Address{}));
+}
+
+void Allocator::free(void* pointer) { value_or_throw(devices_->free(address_of(pointer), {})); }
+
+bool Allocator::try_free(void* pointer, Error* why) noexcept {
+  return attempt([&] { return devices_->free(address_of(pointer), {}); }, why).has_value();
+}
+
+void Allocator::free(void* pointer, std::size_t size_bytes, Stream stream) {
+  value_or_throw(devices_->free(address_of(pointer), make_check(size_bytes, stream)));
+}
+
+bool Allocator::try_free(void* pointer, std::size_t size_bytes, Stream stream,
+                         Error* why) noexcept {
+  const FreeCheck check = make_check(size_bytes, stream);
+  return attempt([&] { return devices_->free(address_of(pointer), check); }, why).has_value();
+}
+
+void Allocator::empty_cache() { value_or_throw(devices_->empty_cache()); }
+
+bool Allocator::try_empty_cache(Error* why) noexcept {
+  return attempt([&] { return devices_->empty_cache(); }, why).has_value();
+}
+
+int Allocator::device_count() const noexcept { return devices_->device_count(); }
+
+DeviceStats Allocator::stats(int device) const {
+  return device_or_throw(*devices_, device).stats();
+}
+
+void Allocator::reset_peak_stats(int device) {
+  device_or_throw(*devices_, device).reset_peak_stats();
+}
+
+void Allocator::reset_accumulated_stats(int device) {
+  device_or_throw(*devices_, device).reset_accumulated_stats();
+}
+
+BlockMap Allocator::block_map(int device) const { return device_or_throw(*devices_, device).map(); }
+
+Allocator& default_allocator() {
+  throw Unsupported({ErrorCode::unsupported, 0, "There is no CUDA driver in this build"});
+}
+
+}  // namespace cairn

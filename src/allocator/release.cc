@@ -1,0 +1,23 @@
+#include "allocator/release.h"
+
+#include "allocator/error_text.h"
+
+namespace cairn {
+
+Result<Done, Error> release_segments(Heap& heap, Driver& driver,
+                                     const std::vector<const Segment*>& segments) {
+  for (const Segment* segment : segments) {
+    const auto freed = driver.free(heap.device(), segment->span.begin);
+    if (!freed) return Failure{cuda_error(DriverCall::free, heap.device(), freed.error())};
+    heap.ledger().driver_freed();
+    heap.remove_segment(*segment);
+  }
+  return Done{};
+}
+
+Result<Done, Error> release_cached_blocks(Heap& heap, Driver& driver) {
+  heap.ledger().synced_all_streams();
+  return release_segments(heap, driver, heap.releasable());
+}
+
+}  // namespace cairn

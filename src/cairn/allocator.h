@@ -1,0 +1,97 @@
+// Cairn: a caching memory allocator for CUDA. Freed memory is kept and handed out again on the same
+// stream without a call to the driver; the policy (rounding, best fit, split, merge, when segments
+// go back) is that of PyTorch's CUDA caching allocator.
+//
+//     cairn::Allocator allocator(driver);
+//     void* p = allocator.allocate({1 << 20, 0, stream});   // bytes, device, stream
+//     ... launch work on `stream` that uses p ...
+//     allocator.free(p);                                      // no need to wait for the work
+//
+// Thread safety: every member can be called from any thread at any time but the destructor; each
+// device has a lock of its own, and no lock is held while an exception is made.
+//
+// Stream semantics: memory belongs to the stream it was allocated for. It can be freed while work
+// on that stream still uses it, since it is handed out again for the same stream alone, behind that
+// work.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <string_view>
+
+#include "cairn/block_map.h"
+#include "cairn/errors.h"
+#include "cairn/options.h"
+#include "cairn/stats.h"
+#include "cairn/stream.h"
+
+namespace cairn {
+
+class AllDevices;
+class Driver;
+
+struct Request {
+  std::size_t size_bytes = 0;  // 0 gives a null pointer and no block.
+  int device = 0;
+  Stream stream = nullptr;            // Null is the legacy default stream, as is 0x1.
+  std::size_t alignment_bytes = 512;  // A power of two, 2 MiB at most; 512 bytes always hold.
+};
+
+class Allocator {
+ public:
+  // Allocates from the devices of `driver`, which must outlive the allocator. Makes no driver call.
+  // Throws InvalidArgument where an option is out of its range.
+  explicit Allocator(Driver& driver, const Options& options = {});
+  // With settings from text (see parse_settings), or from the environment
+  // (settings_from_environment, whose warnings go to stderr). Throws InvalidArgument for bad text.
+  static Allocator from_settings(Driver& driver, std::string_view text);
+  static Allocator from_environment(Driver& driver);
+
+  // Gives all memory back to the driver, that of live blocks too. The caller sees to it that no
+  // work uses it any more.
+  ~Allocator();
+  Allocator(Allocator&&) noexcept;
+  Allocator& operator=(Allocator&&) noexcept;
+
+  // Hands out device memory of at least `size_bytes`, aligned to 512 bytes or more. Asks the driver
+  // (cuMemAlloc) only if nothing cached fits; if that fails gives cached memory back and asks
+  // again. Throws OutOfMemory (also for 2^60 bytes and more), InvalidArgument for a device or an
+  // alignment that cannot be, CudaError when the driver fails otherwise, Unsupported when the
+  // driver's memory is not aligned as asked. Whatever it throws, live blocks are as before.
+  void* allocate(const Request& request);
+  // The same, but null on failure; `why`, if given, then says so, and else is left as it was.
+  void* try_allocate(const Request& request, Error* why = nullptr) noexcept;
+
+  // Takes back what allocate() gave, on whatever device. Null does nothing. Throws InvalidArgument
+  // for a pointer that is not the start of a live block (foreign, inside a block, freed already);
+  // nothing changes then.
+  void free(void* pointer);
+  bool try_free(void* pointer, Error* why = nullptr) noexcept;
+
+  // The same, checked: `size_bytes` must be what was requested and `stream` the block's stream.
+  void free(void* pointer, std::size_t size_bytes, Stream stream);
+  bool try_free(void* pointer, std::size_t size_bytes, Stream stream,
+                Error* why = nullptr) noexcept;
+
+  // Gives every segment that holds no live block back to the driver, on all devices. Throws
+  // CudaError when the driver refuses one: that one stays cached, and so do those after it.
+  void empty_cache();
+  bool try_empty_cache(Error* why = nullptr) noexcept;
+
+  int device_count() const noexcept;
+
+  // Of one device. These throw InvalidArgument for a device that is not there.
+  DeviceStats stats(int device) const;
+  void reset_peak_stats(int device);
+  void reset_accumulated_stats(int device);
+  BlockMap block_map(int device) const;
+
+ private:
+  std::unique_ptr<AllDevices> devices_;
+};
+
+// The allocator that a whole process shares, over its CUDA driver. Throws Unsupported: there is no
+// CUDA driver in this build.
+Allocator& default_allocator();
+
+}  // namespace cairn

@@ -1,0 +1,61 @@
+// A decorator that makes chosen calls fail: those calls never reach the driver below. It is how a
+// test meets a device that is full, or broken, at the very call that it wants.
+//
+// Thread safety: all members. A mutex guards the plans and is not held while the driver below
+// works.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "driver/driver.h"
+#include "driver/driver_call.h"
+
+namespace cairn {
+
+// "The `at`th call of this kind from here on, and the `count - 1` after it, fail with `error`, on
+// whatever device and thread they come."
+struct FaultPlan {
+  DriverCall call = DriverCall::malloc;
+  std::uint64_t at = 1;                    // From 1.
+  CudaStatus error = CudaStatus::unknown;  // Not success.
+  std::optional<std::uint64_t> count = 1;  // None: every call from `at` on.
+  // The device on which the plan fires is lost: whatever is asked of it later fails with `error`.
+  bool sticky = false;
+};
+
+class FaultInjector final : public Driver {
+ public:
+  explicit FaultInjector(Driver& below) : below_(below) {}
+
+  // Counting starts here. Where several plans are due at one call, the oldest gives its error.
+  void add(const FaultPlan& plan);
+
+  // The plans that never made a call fail, oldest first.
+  std::vector<FaultPlan> unfired() const;
+
+  int device_count() const override { return below_.device_count(); }
+  DriverResult<Address> malloc(DeviceIndex device, Bytes size) override;
+  DriverResult<Done> free(DeviceIndex device, Address address) override;
+  DriverResult<MemoryInfo> mem_info(DeviceIndex device) override;
+
+ private:
+  struct Progress {
+    FaultPlan plan;
+    std::uint64_t calls_seen = 0;
+    bool fired = false;
+  };
+
+  // The error with which this call must fail, if it must. Counts the call.
+  std::optional<CudaStatus> due(DriverCall call, DeviceIndex device);
+
+  Driver& below_;
+  mutable std::mutex mutex_;
+  std::vector<Progress> plans_;
+  std::map<DeviceIndex, CudaStatus> lost_devices_;
+};
+
+}  // namespace cairn

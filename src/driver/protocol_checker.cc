@@ -1,0 +1,70 @@
+#include "driver/protocol_checker.h"
+
+#include <utility>
+
+#include "driver/in_words.h"
+
+namespace cairn {
+
+void ProtocolChecker::expect_all_back() const {
+  SpansOut left;
+  {
+    const std::lock_guard lock(mutex_);
+    left = out_;
+  }
+  for (const auto& [address, out] : left) {
+    handler_({ProtocolRule::goes_back_once, out.device,
+              in_words(Span{address, out.size}) + " of device " + std::to_string(out.device) +
+                  " never went back"});
+  }
+}
+
+void ProtocolChecker::check_device(DeviceIndex device, const char* call) const {
+  if (0 <= device && device < below_.device_count()) return;
+  handler_({ProtocolRule::known_device, device,
+            std::string(call) + " on device " + std::to_string(device) + ", but there are " +
+                std::to_string(below_.device_count())});
+}
+
+ProtocolChecker::SpansOut::node_type ProtocolChecker::take_off(Address address) {
+  const std::lock_guard lock(mutex_);
+  return out_.extract(address);
+}
+
+DriverResult<Address> ProtocolChecker::malloc(DeviceIndex device, Bytes size) {
+  check_device(device, "malloc");
+  const auto result = below_.malloc(device, size);
+  if (result) {
+    const std::lock_guard lock(mutex_);
+    out_.insert_or_assign(*result, Out{device, size});
+  }
+  return result;
+}
+
+DriverResult<Done> ProtocolChecker::free(DeviceIndex device, Address address) {
+  check_device(device, "free");
+  // Off the list before the driver has it: another thread may be given the same address at once.
+  auto span = take_off(address);
+  if (span.empty()) {
+    handler_({ProtocolRule::goes_back_once, device,
+              "free of " + in_words(address) + " on device " + std::to_string(device) +
+                  ", where nothing begins that is out"});
+  } else if (span.mapped().device != device) {
+    handler_({ProtocolRule::goes_back_to_its_own, device,
+              "free of " + in_words(address) + " on device " + std::to_string(device) +
+                  ", but it is from device " + std::to_string(span.mapped().device)});
+  }
+  const auto result = below_.free(device, address);
+  if (result.failed() && !span.empty()) {
+    const std::lock_guard lock(mutex_);
+    out_.insert(std::move(span));
+  }
+  return result;
+}
+
+DriverResult<MemoryInfo> ProtocolChecker::mem_info(DeviceIndex device) {
+  check_device(device, "mem_info");
+  return below_.mem_info(device);
+}
+
+}  // namespace cairn
