@@ -35,6 +35,8 @@ void walk_block(const Heap& heap, const Segment& segment, const Block& block, Wa
   expect(block.device == heap.device(), block_shares_segment, [&] { return describe(block); });
   expect(!block.is_free() || block.next == nullptr || !block.next->is_free(),
          free_neighbours_merged, [&] { return describe(block) + " and " + describe(*block.next); });
+  expect(block.index == segment.pool->find_index(segment.stream), free_block_indexed,
+         [&] { return describe(block) + " names a foreign index"; });
   if (block.is_free()) walk.free_blocks.push_back(&block);
   if (!block.allocated) return;
   ++walk.live_blocks;
@@ -48,8 +50,6 @@ void walk_segment(const Heap& heap, const Segment& segment, Walk& walk) {
   expect(walk.segments_end <= segment.span.begin, segments_disjoint,
          [&] { return describe(segment); });
   walk.segments_end = std::max(walk.segments_end, segment.span.end());
-  expect(segment.index == segment.pool->find_index(segment.stream), free_block_indexed,
-         [&] { return describe(segment) + " names a foreign index"; });
   walk.ages.push_back(segment.registration_counter);
   for (const Block* block = segment.first; block != nullptr; block = block->next) {
     walk_block(heap, segment, *block, walk);
@@ -73,8 +73,7 @@ void check_indexes(const BlockPool& pool, std::vector<const Block*>& indexed) {
   for (const auto& [stream, index] : pool.indexes) {
     for (const Block* block : check_free_index(*index)) {
       indexed.push_back(block);
-      const bool at_home = block->segment != nullptr && block->segment->index == index.get();
-      expect(block->is_free() && at_home, free_block_indexed,
+      expect(block->is_free() && block->index == index.get(), free_block_indexed,
              [&] { return describe(*block) + " is in a foreign index"; });
       expect(block->event_count == 0, idle_without_uses,
              [&] { return describe(*block) + " is in an index"; });

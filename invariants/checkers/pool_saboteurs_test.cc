@@ -63,47 +63,47 @@ struct SmallIndex {
 
 TEST(Saboteur, P1_AFreeBlockInNoIndex) {
   SmallHeap small;
-  small.hole.segment->index->erase(small.hole);
+  small.hole.index->erase(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_ALiveBlockInAnIndex) {
   SmallHeap small;
-  small.a.segment->index->insert(small.a);
+  small.a.index->insert(small.a);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockInTheIndexOfAnotherStream) {
   SmallHeap small;
-  small.hole.segment->index->erase(small.hole);
-  small.spare.segment->index->insert(small.hole);
+  small.hole.index->erase(small.hole);
+  small.spare.index->insert(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockInTheIndexOfAnotherPool) {
   SmallHeap small;
-  small.hole.segment->index->erase(small.hole);
-  small.c.segment->index->insert(small.hole);
+  small.hole.index->erase(small.hole);
+  small.c.index->insert(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockInTwoIndexes) {
   SmallHeap small;
-  small.spare.segment->index->insert(small.hole);
+  small.spare.index->insert(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AStrangerInTheStead) {
   SmallHeap small;
   Block stranger = small.hole;
-  small.hole.segment->index->erase(small.hole);
-  small.hole.segment->index->insert(stranger);
+  small.hole.index->erase(small.hole);
+  small.hole.index->insert(stranger);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_ASegmentThatNamesAForeignIndex) {
   SmallHeap small;
-  small.hole.segment->index = small.spare.segment->index;
+  small.hole.index = small.spare.index;
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
@@ -180,7 +180,7 @@ TEST(Saboteur, P3_ABinInUseWithoutABit) {
 
 TEST(Saboteur, P3_BitAndSummaryLost) {
   SmallHeap small;
-  FreeIndex& index = *small.spare.segment->index;
+  FreeIndex& index = *small.spare.index;
   const std::size_t bin = FreeIndex::bin_of(small.spare.size);
   flip_bit(index, bin);
   flip_summary_bit(index, bin / 64);

@@ -185,7 +185,7 @@ StepResult World::Impl::act(const Free& free) {
   const auto check = check_of(free, *target, checked_stream);
 
   operated_ = true;
-  const Error error = error_of(machine_.allocator().free(*target, check));
+  const Error error = error_of(machine_.allocator().free(*target, check ? &*check : nullptr));
   const auto calls = machine_.take_calls();
   if (lockstep_) {
     const auto size = check ? std::optional(check->size) : std::nullopt;
