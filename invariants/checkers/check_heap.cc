@@ -69,15 +69,19 @@ void check_ages(const Heap& heap, Walk& walk) {
   });
 }
 
-// Every block of an index is at home there. Adds them to `indexed`.
+void check_indexed(const Block& block, const FreeIndex& index) {
+  expect(block.segment != nullptr && block.segment->index == &index, free_block_indexed,
+         [&] { return describe(block) + " is in a foreign index"; });
+  expect(block.event_count == 0, idle_without_uses,
+         [&] { return describe(block) + " is in an index"; });
+}
+
+// Adds the blocks of the pool's indexes to `indexed`.
 void check_indexes(const BlockPool& pool, std::vector<const Block*>& indexed) {
   for (const auto& [stream, index] : pool.indexes) {
     for (const Block* block : check_free_index(*index)) {
+      check_indexed(*block, *index);
       indexed.push_back(block);
-      expect(block->segment != nullptr && block->segment->index == index.get(), free_block_indexed,
-             [&] { return describe(*block) + " is in a foreign index"; });
-      expect(block->event_count == 0, idle_without_uses,
-             [&] { return describe(*block) + " is in an index"; });
     }
   }
 }
