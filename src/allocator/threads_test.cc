@@ -67,7 +67,9 @@ class LiveRanges {
   void add(const Piece& piece) {
     const std::lock_guard lock(mutex_);
     const auto above = pieces_.lower_bound(piece.begin);
-    if (above != pieces_.end()) EXPECT_LE(piece.begin + piece.size, above->first);
+    if (above != pieces_.end()) {
+      EXPECT_LE(piece.begin + piece.size, above->first);
+    }
     if (above != pieces_.begin()) {
       const Piece& below = std::prev(above)->second;
       EXPECT_LE(below.begin + below.size, piece.begin);
