@@ -36,6 +36,13 @@ inline LiveBlocks live_blocks(const BlockMap& map) {
   return live;
 }
 
+// The reason of a failure; none, and a failure of the test, where there is none.
+template <class T>
+Error error_of(const Result<T, Error>& result) {
+  EXPECT_TRUE(result.failed()) << "it did not fail";
+  return result.failed() ? result.error() : Error{};
+}
+
 class DeviceInTest {
  public:
   explicit DeviceInTest(const Options& options = {}) : device_(0, options, driver_) {}

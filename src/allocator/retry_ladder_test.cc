@@ -38,9 +38,8 @@ class RetryLadderTest : public testing::Test {
   }
   Calls calls() { return device_.driver().calls(); }
   void expect_error(const Result<Address, Error>& result, ErrorCode code, CudaStatus status) {
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().code, code) << result.error().message;
-    EXPECT_EQ(result.error().cuda_code, static_cast<int>(status));
+    EXPECT_EQ(error_of(result).code, code) << error_of(result).message;
+    EXPECT_EQ(error_of(result).cuda_code, static_cast<int>(status));
     EXPECT_EQ(device_.live(), live_);
   }
 
@@ -93,8 +92,7 @@ TEST_F(RetryLadderTest, OutOfMemoryInTheEnd) {
 TEST_F(RetryLadderTest, TheMessageSaysWhatWasTriedAndWhatThereIs) {
   device_.driver().answer({oom, ok, ok, ok, oom});
   const auto result = device_.try_allocate(19_MiB - 5_B);
-  ASSERT_FALSE(result);
-  const std::string& message = result.error().message;
+  const std::string message = error_of(result).message;
   for (const char* words : {"20.00 MiB", "19922939 bytes", "device 0", "80.00 GiB", "3.00 GiB"}) {
     EXPECT_NE(message.find(words), std::string::npos) << words << " in: " << message;
   }
@@ -106,7 +104,7 @@ TEST_F(RetryLadderTest, WithoutMemoryInfoItIsOutOfMemoryAllTheSame) {
   device_.driver().answer({oom, ok, ok, ok, oom, broken});
   const auto result = device_.try_allocate(30_MiB);
   expect_error(result, ErrorCode::out_of_memory, oom);
-  EXPECT_EQ(result.error().message.find("capacity"), std::string::npos);
+  EXPECT_EQ(error_of(result).message.find("capacity"), std::string::npos);
   EXPECT_EQ(device_.stats().num_ooms, 1);
 }
 
@@ -117,7 +115,7 @@ TEST_F(RetryLadderTest, AnyOtherErrorEndsTheClimbAtOnce) {
   EXPECT_EQ(calls(), Calls{"malloc 0 30MiB"});
   EXPECT_EQ(device_.stats(), stats_);
   for (const char* words : {"malloc", "device 0", "illegal_address", "700"}) {
-    EXPECT_NE(result.error().message.find(words), std::string::npos) << result.error().message;
+    EXPECT_NE(error_of(result).message.find(words), std::string::npos) << error_of(result).message;
   }
 }
 
@@ -149,9 +147,8 @@ TEST_F(RetryLadderTest, ASegmentThatTheDriverRefusesStaysAndSoDoesTheRest) {
     answers.push_back(broken);
     device.driver().answer(answers);
     const auto result = device.try_allocate(30_MiB);
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().code, ErrorCode::cuda_error);
-    EXPECT_NE(result.error().message.find("free"), std::string::npos);
+    EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error);
+    EXPECT_NE(error_of(result).message.find("free"), std::string::npos);
     EXPECT_EQ(device.driver().calls().size(), nth + 2);
     EXPECT_EQ(device.segments(), stay[nth]);
     EXPECT_EQ(device.live(), live_);
@@ -179,9 +176,8 @@ TEST_F(RetryLadderTest, EmptyCacheIsTheLastRungAlone) {
 TEST_F(RetryLadderTest, EmptyCacheStopsWhereTheDriverRefuses) {
   device_.driver().answer({ok, broken});
   const auto result = device_.empty_cache();
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::cuda_error);
-  EXPECT_EQ(result.error().cuda_code, 700);
+  EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error);
+  EXPECT_EQ(error_of(result).cuda_code, 700);
   EXPECT_EQ(calls(), (Calls{"free 0 #3", "free 0 #5"}));
   EXPECT_EQ(device_.segments(), (std::vector{seg(1), seg(2), seg(4), seg(5)}));
   EXPECT_EQ(device_.live(), live_);
@@ -192,7 +188,7 @@ TEST_F(RetryLadderTest, MemoryThatIsNotAlignedAsAskedStaysCached) {
   const auto result = device_.try_allocate(30_MiB, s0, 2_MiB);
   expect_error(result, ErrorCode::unsupported, CudaStatus::success);
   for (const char* words : {"0x7e0000000200", "device 0", "2097152"}) {
-    EXPECT_NE(result.error().message.find(words), std::string::npos) << result.error().message;
+    EXPECT_NE(error_of(result).message.find(words), std::string::npos) << error_of(result).message;
   }
   EXPECT_EQ(device_.stats().num_device_alloc, 6);
   EXPECT_EQ(device_.stats().segment.all.current, 6);
@@ -244,8 +240,7 @@ TEST_F(OversizeRungTest, WhereTheyAreNotEnoughTheNextRungAsks) {
 TEST_F(OversizeRungTest, WhereTheDriverHasStillNothingAllGoesBack) {
   device_.driver().answer({oom, ok, oom, ok, ok, oom});
   const auto result = device_.try_allocate(2_MiB);
-  ASSERT_FALSE(result);
-  EXPECT_EQ(result.error().code, ErrorCode::out_of_memory);
+  EXPECT_EQ(error_of(result).code, ErrorCode::out_of_memory);
   EXPECT_EQ(calls(), (Calls{"malloc 0 20MiB", "free 0 #2", "malloc 0 20MiB", "free 0 #1",
                             "free 0 #3", "malloc 0 20MiB", "mem_info 0"}));
   EXPECT_EQ(device_.segments(), std::vector<Address>{});
@@ -267,8 +262,7 @@ TEST_F(OversizeRungTest, AFailureAtAnyCallEndsTheClimbThere) {
     answers.push_back(broken);
     device.driver().answer(answers);
     const auto result = device.try_allocate(2_MiB);
-    ASSERT_FALSE(result);
-    EXPECT_EQ(result.error().code, ErrorCode::cuda_error) << nth;
+    EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error) << nth;
     EXPECT_EQ(device.driver().calls().size(), nth + 1);
     EXPECT_EQ(device.live(), live);
     EXPECT_EQ(device.stats().num_ooms, 0);
