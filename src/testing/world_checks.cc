@@ -93,6 +93,7 @@ StepResult World::Impl::check_all(const StepResult& result, invariants::Recorder
   using Kind = StepResult::Kind;
   if (result.kind != Kind::ok && result.kind != Kind::failed) return result;
   ++operations_;
+  if (options_.meddle) options_.meddle(machine_.allocator());
   if (auto found = check_gpu()) return *found;
   if (auto difference = check_invariants(recorder)) return finding(*std::move(difference));
   if (options_.checkers || result.error != ErrorCode::none)
