@@ -12,7 +12,7 @@ namespace {
 
 Stream as_stream(std::uint64_t handle) {
   return reinterpret_cast<Stream>(
-      static_cast<std::uintptr_t>(handle));  // NOLINT: a key, not memory
+      static_cast<std::uintptr_t>(handle));  // NOLINT(performance-no-int-to-ptr)
 }
 
 class ReplayMachine {
