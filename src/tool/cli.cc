@@ -107,9 +107,15 @@ int run_cli(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   const bool on_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;
   const Console console{out, err, shared.json, shared.progress || on_terminal};
   run.load = import.load = replay.load = shared.load_options();
-  if (app.got_subcommand("run")) return static_cast<int>(run(console));
-  if (app.got_subcommand("import")) return static_cast<int>(import(console));
-  return static_cast<int>(replay(console));
+  ExitCode code = ExitCode::good;
+  if (app.got_subcommand("run")) code = run(console);
+  if (app.got_subcommand("import")) code = import(console);
+  if (app.got_subcommand("replay")) code = replay(console);
+  if (!out.flush()) {
+    err << "the output cannot be written\n";
+    code = ExitCode::bad_input;
+  }
+  return static_cast<int>(code);
 }
 
 }  // namespace cairn::tool

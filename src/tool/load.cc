@@ -97,6 +97,10 @@ Format sniff(std::string_view content) {
   return Format::program;
 }
 
+std::string label(const std::string& path, const Loaded& loaded) {
+  return loaded.format == Format::program ? path : path + ", imported";
+}
+
 Result<Loaded, std::string> load(const std::string& path, const LoadOptions& options) {
   const auto content = testing::read_content(path, options.limit);
   if (!content) return Failure{name_of(path) + ": " + content.error()};
@@ -117,7 +121,10 @@ Result<Loaded, std::string> load(const std::string& path, const LoadOptions& opt
   loaded.program = std::move((*imported).program);
   loaded.report = std::move((*imported).report);
   int line = 0;
-  for (auto& statement : loaded.program.statements) statement.line = ++line;
+  for (auto& statement : loaded.program.statements) {
+    statement.line = ++line;
+    statement.column = 1;
+  }
   return loaded;
 }
 

@@ -40,4 +40,7 @@ struct Loaded {
 // `-` is the standard input. The error names the file, and the place in it.
 Result<Loaded, std::string> load(const std::string& path, const LoadOptions& options);
 
+// How messages call the file: lines are those of the imported program, where it was imported.
+std::string label(const std::string& path, const Loaded& loaded);
+
 }  // namespace cairn::tool

@@ -91,13 +91,13 @@ ExitCode replay_file(const std::string& file, const ReplayCommand& command,
   const auto loaded = load(file, command.load);
   if (!loaded) return refuse(console, file, loaded.error());
   const auto plan = plan_replay(loaded->program);
-  if (!plan) return refuse_replay(console, file, plan.error());
+  if (!plan) return refuse_replay(console, label(file, *loaded), plan.error());
   Summary summary{file, plan->operations.size(), {}, {}, plan->skipped};
   Progress progress(console, file, static_cast<std::uint64_t>(command.repetitions));
   for (int i = 0; i < command.repetitions; ++i) {
     progress.reached(static_cast<std::uint64_t>(i));
     const auto figures = replay(*plan);
-    if (!figures) return refuse_replay(console, file, figures.error());
+    if (!figures) return refuse_replay(console, label(file, *loaded), figures.error());
     summary.figures = *figures;
     const auto total = static_cast<double>(figures->time.count());
     const auto count = static_cast<double>(std::max<std::size_t>(summary.operations, 1));

@@ -79,7 +79,7 @@ ExitCode run_file(const std::string& file, const LoadOptions& options, const Con
   if (console.json) {
     print_json(file, report, console.out);
   } else {
-    print_words(file, report, console);
+    print_words(label(file, *loaded), report, console);
   }
   return static_cast<ExitCode>(report.verdict);
 }
