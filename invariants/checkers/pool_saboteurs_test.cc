@@ -102,13 +102,13 @@ TEST(Saboteur, P1_AStrangerInTheStead) {
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
-TEST(Saboteur, P1_ASegmentThatNamesAForeignIndex) {
+TEST(Saboteur, P1_AFreeBlockThatNamesAForeignIndex) {
   SmallHeap small;
   small.hole.index = small.spare.index;
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
-TEST(Saboteur, P1_AFullSegmentThatNamesAForeignIndex) {
+TEST(Saboteur, P1_ALiveBlockThatNamesAForeignIndex) {
   SmallHeap small;
   Block& full = small.handed_out({stream_1, 20_MiB});
   ASSERT_EQ(broken_in(small.heap), Ids{});
