@@ -1,0 +1,60 @@
+// What `expect` asks for: each term's value, from the allocator's statistics and map, the names of
+// the Program, and the simulated GPU.
+//
+// Not thread-safe.
+#pragma once
+
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "testing/machine.h"
+#include "testing/names.h"
+#include "testing/program.h"
+
+namespace cairn::testing {
+
+__extension__ typedef __int128 WideInteger;  // Holds any sum of numbers of 64 bits.
+
+std::string to_string(WideInteger value);
+
+// The last out-of-memory of a device, at the moment when it was over.
+struct OutOfMemoryReport {
+  Bytes
+      tried;  // What the driver was asked for last; of a request that never came so far: the size.
+  Bytes total;
+  Bytes free;
+  Bytes allocated;
+  Bytes unallocated;  // Reserved but not allocated.
+  Bytes limit;
+};
+
+class Expectations {
+ public:
+  using Reports = std::map<DeviceIndex, OutOfMemoryReport>;
+  Expectations(Machine& machine, const Names& names, const Streams& streams, const Reports& reports)
+      : machine_(machine), names_(names), streams_(streams), reports_(reports) {}
+
+  // The sum of the terms; or why one of them means nothing here.
+  Result<WideInteger, std::string> sum(const std::vector<Term>& terms) const;
+
+ private:
+  using Value = Result<WideInteger, std::string>;
+
+  Value value(const Term& term) const;
+  Value of_stream(const std::string& name) const;
+  Value of_block(const Range& range, const std::string& query) const;
+  Value of_device(const Term& term, DeviceIndex device) const;
+  Value of_out_of_memory(const std::string& field, DeviceIndex device) const;
+  WideInteger of_map(const std::string& query, DeviceIndex device) const;
+
+  Machine& machine_;
+  const Names& names_;
+  const Streams& streams_;
+  const Reports& reports_;
+};
+
+bool holds(WideInteger left, Comparison comparison, WideInteger right);
+
+}  // namespace cairn::testing

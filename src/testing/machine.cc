@@ -1,0 +1,40 @@
+#include "testing/machine.h"
+
+namespace cairn::testing {
+
+Machine::Machine(const std::vector<simulator::DeviceOptions>& devices, const Options& options,
+                 const WrapDriver& wrap)
+    : gpu_(devices),
+      driver_(gpu_),
+      faults_(driver_),
+      recorder_(faults_),
+      wrapper_(wrap ? wrap(recorder_) : nullptr),
+      counts_(devices.size()),
+      allocator_(wrapper_ ? *wrapper_ : recorder_, options) {}
+
+void Machine::adopt(DeviceIndex device, const SegmentLayout& layout) {
+  allocator_.device(device).adopt_segment(layout);
+  counts_[static_cast<std::size_t>(device)].out[layout.span.begin] = layout.span.size;
+}
+
+std::vector<RecordedCall> Machine::take_calls() {
+  std::vector<RecordedCall> calls = recorder_.take_record();
+  for (const RecordedCall& call : calls) {
+    Counts& counts = counts_[static_cast<std::size_t>(call.device)];
+    ++counts.calls[static_cast<std::size_t>(call.call)];
+    if (call.status != CudaStatus::success) continue;
+    if (call.call == DriverCall::malloc) counts.out[call.address] = call.size;
+    if (call.call == DriverCall::free) counts.out.erase(call.address);
+  }
+  return calls;
+}
+
+std::uint64_t Machine::calls(DriverCall call, DeviceIndex device) const {
+  return counts_[static_cast<std::size_t>(device)].calls[static_cast<std::size_t>(call)];
+}
+
+void Machine::reset_calls() {
+  for (Counts& counts : counts_) counts.calls.fill(0);
+}
+
+}  // namespace cairn::testing

@@ -1,0 +1,138 @@
+#include "testing/world.h"
+
+#include "testing/printer.h"
+#include "testing/world_impl.h"
+
+namespace cairn::testing {
+
+StepResult ok() { return {}; }
+
+StepResult finding(Difference difference) {
+  StepResult result;
+  result.kind = StepResult::Kind::finding;
+  result.expected = std::move(difference.expected);
+  result.found = std::move(difference.found);
+  return result;
+}
+
+StepResult mistake(std::string why) {
+  StepResult result;
+  result.kind = StepResult::Kind::mistake;
+  result.why = std::move(why);
+  return result;
+}
+
+StepResult unsupported(std::string why) {
+  StepResult result;
+  result.kind = StepResult::Kind::unsupported;
+  result.why = std::move(why);
+  return result;
+}
+
+World::Impl::Impl(const Program& program, const WorldOptions& options)
+    : options_(options),
+      settings_(read_settings(program)),
+      machine_(declared_devices(program), settings_.options, options.wrap_driver) {
+  if (options.lockstep) lockstep_.emplace(settings_.options, device_count());
+}
+
+StepResult World::Impl::step(const Statement& statement) {
+  invariants::Recorder recorder;
+  statement_ = &statement;
+  operated_ = false;
+  StepResult result;
+  if (open_segment_ && !std::holds_alternative<BlockDecl>(statement.operation)) {
+    result = mistake("the blocks of the segment before this do not tile it");
+  } else {
+    result = std::visit([&](const auto& operation) { return act(operation); }, statement.operation);
+  }
+  if (operated_) result = check_all(result, recorder);
+  if (result.line == 0) {
+    result.line = statement.line;
+    result.column = statement.column;
+  }
+  statement_ = nullptr;
+  return result;
+}
+
+std::vector<std::string> World::Impl::notes() const {
+  std::vector<std::string> notes = settings_.warnings;
+  for (const FaultPlan& plan : machine_.faults().unfired()) {
+    Statement fault;
+    fault.operation = Fault{plan.call, plan.at, plan.error, plan.count, plan.sticky};
+    notes.push_back("never came: " + print_statement(fault));
+  }
+  return notes;
+}
+
+std::vector<DeviceStats> World::Impl::stats() {
+  std::vector<DeviceStats> stats;
+  for (DeviceIndex device = 0; device < device_count(); ++device)
+    stats.push_back(machine_.allocator().device(device).stats());
+  return stats;
+}
+
+World::World(const Program& program, const WorldOptions& options)
+    : impl_(std::make_unique<Impl>(program, options)) {}
+World::~World() = default;
+StepResult World::step(const Statement& statement) { return impl_->step(statement); }
+StepResult World::finish() { return impl_->finish(); }
+std::vector<std::string> World::notes() const { return impl_->notes(); }
+std::vector<DeviceStats> World::stats() const { return impl_->stats(); }
+
+namespace {
+
+Verdict verdict_of(StepResult::Kind kind) {
+  switch (kind) {
+    case StepResult::Kind::ok:
+      return Verdict::holds;
+    case StepResult::Kind::failed:
+    case StepResult::Kind::finding:
+      return Verdict::violated;
+    case StepResult::Kind::mistake:
+      return Verdict::mistaken;
+    case StepResult::Kind::unsupported:
+      return Verdict::unsupported;
+  }
+  return Verdict::violated;
+}
+
+// The statement that stands at a line, in text form.
+std::string statement_at(const Program& program, int line) {
+  for (const Statement& statement : program.statements)
+    if (line != 0 && statement.line == line) return print_statement(statement);
+  return {};
+}
+
+}  // namespace
+
+RunReport run(const Program& program, const RunOptions& options) {
+  World world(program, options.world);
+  RunReport report;
+  StepResult result;
+  const Statement* last = nullptr;
+  for (const Statement& statement : program.statements) {
+    last = &statement;
+    result = world.step(statement);
+    if (result.kind != StepResult::Kind::ok) break;
+    ++report.steps;
+    if (options.progress) options.progress(report.steps);
+    last = nullptr;
+  }
+  if (last == nullptr) result = world.finish();
+  report.verdict = verdict_of(result.kind);
+  if (report.verdict != Verdict::holds) {
+    report.line = result.line;
+    report.column = result.column;
+    report.statement = statement_at(program, result.line);
+    if (report.statement.empty() && last != nullptr) report.statement = print_statement(*last);
+  }
+  report.expected = std::move(result.expected);
+  report.found = std::move(result.found);
+  report.why = std::move(result.why);
+  report.notes = world.notes();
+  report.stats = world.stats();
+  return report;
+}
+
+}  // namespace cairn::testing

@@ -1,0 +1,98 @@
+// Runs Programs: the production allocator on a simulated GPU, with faults injected and every driver
+// call recorded; beside it the reference model, fed with the same answers of the driver; after each
+// step the checkers of the invariants and the simulated GPU's judge. What a statement means is in
+// README.md beside this file.
+//
+// Not thread-safe: a World belongs to the thread that uses it.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "cairn/errors.h"
+#include "cairn/stats.h"
+#include "driver/driver.h"
+#include "testing/program.h"
+
+namespace cairn::testing {
+
+struct WorldOptions {
+  bool lockstep = true;  // The reference model foretells each operation.
+  bool checkers = true;  // All invariants of all devices are checked after each step.
+  // The whole map of memory is compared with the model's after so many steps, and at the end.
+  std::uint64_t steps_between_maps = 64;
+  // Puts a driver between the allocator and what is recorded of it, so that a test can see that a
+  // lie is seen. Null: none.
+  std::function<std::unique_ptr<Driver>(Driver& recorded)> wrap_driver;
+};
+
+// What became of one statement.
+struct StepResult {
+  enum class Kind {
+    ok,          // All holds; an operation that was expected to fail so did so, with `error`.
+    failed,      // The operation failed unexpectedly, with `error`, but as it had to.
+    finding,     // Something does not hold: `expected`, `found`. The World is of no more use.
+    mistake,     // The statement makes no sense here: `why`. It was not carried out.
+    unsupported  // This version cannot do it: `why`. It was not carried out.
+  };
+  Kind kind = Kind::ok;
+  ErrorCode error = ErrorCode::none;
+  std::string expected;  // Of `failed` too.
+  std::string found;
+  std::string why;
+  int line = 0;  // Of the statement that is to blame.
+  int column = 0;
+};
+
+class World {
+ public:
+  // The devices and the settings are those that the program's `gpu` and `conf` lines declare; none
+  // of its statements is carried out. Bad settings are the mistake of the `conf` line's own step,
+  // as are settings that this version cannot do.
+  explicit World(const Program& program, const WorldOptions& options = {});
+  ~World();
+  World(const World&) = delete;
+  World& operator=(const World&) = delete;
+
+  StepResult step(const Statement& statement);
+  // After the last step: what must hold at the end.
+  StepResult finish();
+
+  // What deserves a word and is no failure: faults that never came, warnings of the settings.
+  std::vector<std::string> notes() const;
+  // By device, of the production allocator.
+  std::vector<DeviceStats> stats() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+// As exit codes of `cairn run`.
+enum class Verdict { holds = 0, violated = 1, mistaken = 2, unsupported = 3 };
+
+struct RunReport {
+  Verdict verdict = Verdict::holds;
+  int line = 0;  // Where it did not hold; 0 for the end of the program.
+  int column = 0;
+  std::string statement;  // In text form; empty at the end of the program.
+  std::string expected;   // violated
+  std::string found;      // violated
+  std::string why;        // mistaken, unsupported
+  std::vector<std::string> notes;
+  std::uint64_t steps = 0;  // Statements carried out.
+  std::vector<DeviceStats> stats;
+};
+
+struct RunOptions {
+  WorldOptions world;
+  std::function<void(std::uint64_t steps)> progress;  // After each step. Null: none.
+};
+
+// Runs a program up to its end, or to the first statement that does not go as it says.
+RunReport run(const Program& program, const RunOptions& options = {});
+
+}  // namespace cairn::testing

@@ -1,0 +1,198 @@
+// What must be true: what the Program expects, and what must hold whatever it says.
+#include "heap/heap.h"
+#include "invariants/catalogue/hook.h"
+#include "testing/parser_words.h"
+#include "testing/printer.h"
+#include "testing/world_impl.h"
+
+namespace cairn::testing {
+namespace {
+
+std::string describe_block(const std::string& name, Bytes size, Bytes requested, StreamId stream) {
+  return "'" + name + "' of " + print_size(size) + ", requested " +
+         std::to_string(requested.count) + ", stream " + print_address({stream.value});
+}
+
+std::string print_side(const std::vector<Term>& left, Comparison comparison,
+                       const std::vector<Term>& right) {
+  Statement statement;
+  statement.operation = Expect{left, comparison, right};
+  return print_statement(statement).substr(std::string_view("expect ").size());
+}
+
+}  // namespace
+
+StepResult World::Impl::act(const Reset& reset) {
+  if (reset.what == ResetWhat::calls) {
+    machine_.reset_calls();
+    return ok();
+  }
+  for (DeviceIndex device = 0; device < device_count(); ++device) {
+    DeviceAllocator& allocator = machine_.allocator().device(device);
+    if (reset.what == ResetWhat::peak) {
+      allocator.reset_peak_stats();
+    } else {
+      allocator.reset_accumulated_stats();
+    }
+  }
+  if (lockstep_ && reset.what == ResetWhat::peak) lockstep_->reset_peak_stats();
+  if (lockstep_ && reset.what == ResetWhat::accumulated) lockstep_->reset_accumulated_stats();
+  operated_ = true;
+  return ok();
+}
+
+StepResult World::Impl::act(const Expect& expect) {
+  const Expectations expectations(machine_, names_, streams_, out_of_memory_);
+  const auto left = expectations.sum(expect.left);
+  if (!left) return mistake(left.error());
+  const auto right = expectations.sum(expect.right);
+  if (!right) return mistake(right.error());
+  if (holds(*left, expect.comparison, *right)) return ok();
+  return finding({print_side(expect.left, expect.comparison, expect.right),
+                  to_string(*left) + " on the left, " + to_string(*right) + " on the right"});
+}
+
+StepResult World::Impl::act(const ExpectSegment& expected) {
+  const DeviceIndex device = expected.gpu.value_or(current_device());
+  if (auto missing = missing_device(device)) return *missing;
+  const auto handle = stream(expected.stream);
+  if (!handle) return handle.error();
+  SegmentInfo wanted;
+  wanted.device = device;
+  wanted.address = expected.address.value;
+  wanted.size_bytes = expected.size.count;
+  wanted.stream = handle->value;
+  wanted.is_large = expected.pool == PoolKind::large;
+  for (const SegmentInfo& segment : machine_.allocator().device(device).map()) {
+    if (segment.address != wanted.address) continue;
+    if (describe(segment) != describe(wanted))
+      return finding({describe(wanted), describe(segment)});
+    expected_segment_ = ExpectedSegment{segment};
+    return ok();
+  }
+  return finding({describe(wanted), "no segment there"});
+}
+
+StepResult World::Impl::act(const ExpectBlock& expected) {
+  if (!expected_segment_) return mistake("an expect_block follows its expect_segment");
+  const auto& blocks = expected_segment_->segment.blocks;
+  const std::size_t next = expected_segment_->next_block++;
+  const std::string wanted =
+      "a block of " + print_size(expected.size) + " " + to_string(expected.state);
+  if (next >= blocks.size()) return finding({wanted, "no more blocks"});
+  const BlockInfo& block = blocks[next];
+  if (block.size_bytes != expected.size.count || block.state != expected.state)
+    return finding({wanted, describe(block)});
+  if (expected.requested && block.requested_size_bytes != expected.requested->count)
+    return finding(
+        {wanted + ", requested " + std::to_string(expected.requested->count), describe(block)});
+  return ok();
+}
+
+StepResult World::Impl::check_all(const StepResult& result, invariants::Recorder& recorder) {
+  using Kind = StepResult::Kind;
+  if (result.kind != Kind::ok && result.kind != Kind::failed) return result;
+  ++operations_;
+  if (auto found = check_gpu()) return *found;
+  if (auto difference = check_invariants(recorder)) return finding(*std::move(difference));
+  if (options_.checkers || result.error != ErrorCode::none)
+    if (auto difference = check_live_blocks()) return finding(*std::move(difference));
+  const bool with_maps =
+      options_.steps_between_maps != 0 && operations_ % options_.steps_between_maps == 0;
+  if (auto difference = check_lockstep(with_maps)) return finding(*std::move(difference));
+  return result;
+}
+
+StepResult World::Impl::finish() {
+  invariants::Recorder recorder;
+  if (open_segment_) return mistake("the blocks of the last segment do not tile it");
+  if (auto found = check_gpu()) return *found;
+  if (auto difference = check_invariants(recorder)) return finding(*std::move(difference));
+  if (auto difference = check_live_blocks()) return finding(*std::move(difference));
+  for (DeviceIndex device = 0; device < device_count(); ++device)
+    if (auto difference = check_segments(device)) return finding(*std::move(difference));
+  if (auto difference = check_lockstep(true)) return finding(*std::move(difference));
+  return ok();
+}
+
+std::optional<StepResult> World::Impl::check_gpu() {
+  const auto mistakes = machine_.gpu().mistakes();
+  if (mistakes.size() > gpu_mistakes_) {
+    StepResult result = mistake(mistakes[gpu_mistakes_]);
+    gpu_mistakes_ = mistakes.size();
+    const auto place = next_segment_places_.find(statement_ != nullptr ? current_device() : 0);
+    if (place != next_segment_places_.end()) std::tie(result.line, result.column) = place->second;
+    return result;
+  }
+  if (machine_.gpu().violation_count() == 0) return std::nullopt;
+  return finding({"violations == 0", machine_.gpu().violations().front().message});
+}
+
+std::optional<Difference> World::Impl::check_invariants(invariants::Recorder& recorder) {
+  for (DeviceIndex device = 0; device < device_count() && options_.checkers; ++device) {
+    machine_.allocator().device(device).inspect(
+        [](const Heap& heap) { invariants::check(heap, invariants::Cost::heap); });
+    if (auto difference = check_segments(device)) return difference;
+  }
+  if (recorder.violations().empty()) return std::nullopt;
+  const invariants::Violation& violation = recorder.violations().front();
+  return Difference{std::string(violation.invariant.id) + ": " + violation.invariant.words,
+                    violation.what};
+}
+
+std::optional<Difference> World::Impl::check_live_blocks() {
+  std::size_t count = 0;
+  for (DeviceIndex device = 0; device < device_count(); ++device)
+    count += machine_.allocator().device(device).inspect(
+        [](const Heap& heap) { return heap.live().size(); });
+  if (count != names_.live().size())
+    return Difference{std::to_string(names_.live().size()) + " live blocks",
+                      std::to_string(count) + " live blocks"};
+  for (const auto& [address, name] : names_.live()) {
+    const Range& range = *names_.find(name);
+    const std::string found =
+        machine_.allocator().device(range.device).inspect([&](const Heap& heap) {
+          const Block* block = heap.live().find(range.span.begin);
+          if (block == nullptr) return "no live block at " + print_address(range.span.begin);
+          if (block->size == range.span.size && block->requested_size == range.requested &&
+              block->stream == range.stream)
+            return std::string();
+          return describe_block(name, block->size, block->requested_size, block->stream);
+        });
+    if (!found.empty())
+      return Difference{describe_block(name, range.span.size, range.requested, range.stream),
+                        found};
+  }
+  return std::nullopt;
+}
+
+// D1: the segments are exactly the memory that the driver has out.
+std::optional<Difference> World::Impl::check_segments(DeviceIndex device) {
+  std::map<Address, Bytes> segments;
+  machine_.allocator().device(device).inspect([&](const Heap& heap) {
+    for (const auto& [address, segment] : heap.segments()) segments[address] = segment.span.size;
+  });
+  const auto& out = machine_.spans_out(device);
+  if (segments == out) return std::nullopt;
+  const auto list = [](const std::map<Address, Bytes>& spans) {
+    std::string text;
+    for (const auto& [address, size] : spans)
+      text += " " + print_address(address) + " " + print_size(size);
+    return text.empty() ? " none" : text;
+  };
+  const std::string where = " of device " + std::to_string(device) + ":";
+  return Difference{"D1: segments" + where + list(out), "segments" + where + list(segments)};
+}
+
+std::optional<Difference> World::Impl::check_lockstep(bool with_maps) {
+  for (DeviceIndex device = 0; device < device_count() && lockstep_; ++device) {
+    const DeviceAllocator& allocator = machine_.allocator().device(device);
+    const model::Model& model = lockstep_->model();
+    if (auto difference = compare(model.stats(device), allocator.stats())) return difference;
+    if (!with_maps) continue;
+    if (auto difference = compare(model.map(device), allocator.map())) return difference;
+  }
+  return std::nullopt;
+}
+
+}  // namespace cairn::testing

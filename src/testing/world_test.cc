@@ -1,0 +1,379 @@
+#include "testing/world.h"
+
+#include <gtest/gtest.h>
+
+#include <utility>
+
+#include "testing/parser.h"
+
+namespace cairn::testing {
+namespace {
+
+RunReport run_text(const std::string& text, const RunOptions& options = {}) {
+  const auto program = parse_program(text);
+  if (program.failed()) {
+    ADD_FAILURE() << program.error().line << ":" << program.error().column << ": "
+                  << program.error().message << "\n"
+                  << text;
+    return {};
+  }
+  return run(*program, options);
+}
+
+std::string in_words(const RunReport& report) {
+  return std::to_string(report.line) + ":" + std::to_string(report.column) + ": " +
+         report.statement + "\n  expected " + report.expected + "\n  found " + report.found +
+         "\n  " + report.why;
+}
+
+void holds(const std::string& text) {
+  const RunReport report = run_text(text);
+  EXPECT_EQ(report.verdict, Verdict::holds) << text << in_words(report);
+}
+
+void ends(const std::string& text, Verdict verdict, int line, const std::string& says) {
+  const RunReport report = run_text(text);
+  EXPECT_EQ(report.verdict, verdict) << text << "\n" << in_words(report);
+  EXPECT_EQ(report.line, line) << text << "\n" << in_words(report);
+  EXPECT_NE(in_words(report).find(says), std::string::npos) << text << "\n" << in_words(report);
+}
+
+void violated(const std::string& text, int line, const std::string& says) {
+  ends(text, Verdict::violated, line, says);
+}
+void mistaken(const std::string& text, int line, const std::string& says) {
+  ends(text, Verdict::mistaken, line, says);
+}
+void unsupported(const std::string& text, int line, const std::string& says = "") {
+  ends(text, Verdict::unsupported, line, says);
+}
+
+TEST(World, AnEmptyProgramHolds) { holds(""); }
+
+TEST(World, FreedMemoryIsHandedOutAgainOnItsStreamWithoutADriverCall) {
+  holds(
+      "alloc a 1MiB s1 = 0x100000000000\n"
+      "expect calls(malloc) == 1\n"
+      "free a\n"
+      "alloc b 1MiB s1 = 0x100000000000\n"
+      "expect calls(malloc) == 1\n"
+      "alloc c 1MiB s2\n"
+      "expect calls(malloc) == 2\n"
+      "expect addr(b) == addr(a)\n"
+      "expect addr(c) != addr(a)\n"
+      "expect stream(b) == s1\n"
+      "expect stream(c) != stream(b)\n");
+}
+
+TEST(World, EveryQuantityCanBeAskedFor) {
+  holds(
+      "alloc a 100\nalloc b 3MiB s1\nfree b\nreset calls\nalloc c 600\n"
+      "expect reserved == 22MiB\nexpect reserved(small) == 2MiB\nexpect reserved(large)==20MiB\n"
+      "expect allocated == 1536\nexpect allocated(large) == 0\nexpect active == allocated\n"
+      "expect requested == 700\nexpect requested(a) == 100\nexpect requested(small) == 700\n"
+      "expect inactive_split == 2MiB - 1536\nexpect segments == 2\nexpect segments(large) == 1\n"
+      "expect blocks(allocated) == 2\nexpect blocks(active,small) == 2\n"
+      "expect blocks(inactive_split) == 1\nexpect peak_allocated == 3MiB + 512\n"
+      "expect peak_blocks(allocated,large) == 1\n"
+      "expect free_blocks == 2\nexpect live_blocks == 2\nexpect pending_blocks == 0\n"
+      "expect ooms + retries + rejections + syncs == 0\nexpect calls(malloc) == 0\n"
+      "expect size(a) == 512\nexpect events(a) == 0\nexpect addr(c) - addr(a) == 512\n"
+      "expect stream(a) == s0\nexpect largest_free == 20MiB\nexpect device_free == 80GiB - 22MiB\n"
+      "expect overlaps == 0\nexpect violations == 0\nexpect -1 < 0\n"
+      "reset peak\nexpect peak_allocated == allocated\nreset accumulated\n");
+}
+
+TEST(World, DevicesAreApart) {
+  holds(
+      "gpu 0 memory=1GiB\ngpu 1 memory=64MiB adjacent\n"
+      "T1: device 1\nT1: alloc a 20MiB\nalloc b 1MiB\n"
+      "expect reserved@1 == 20MiB\nexpect reserved == 2MiB\n"
+      "expect addr(a) == 0x100000000000 + 1024GiB\nexpect calls(malloc)@1 == 1\n"
+      "device 1\nalloc c 20MiB\nexpect addr(c) == addr(a) + 20MiB\nexpect device_free@1 == 24MiB\n"
+      "T1: exit\nT1: alloc d 512\nexpect addr(d) == addr(b) + 1MiB\n");
+}
+
+TEST(World, AFailureIsAsExpectedOrFailsTheProgram) {
+  const std::string small = "gpu 0 memory=32MiB\nalloc a 20MiB\n";
+  holds(small +
+        "alloc b 20MiB -> out_of_memory\nexpect ooms == 1\nexpect oom(tried) == 20MiB\n"
+        "expect oom(total) == 32MiB\nexpect oom(free) == 12MiB\nexpect oom(allocated) == 20MiB\n"
+        "expect oom(unallocated) + oom(private) == 0\nexpect oom(limit) == 32MiB\n");
+  violated(small + "alloc b 20MiB\n", 3, "expected success");
+  violated(small + "free a -> invalid_argument\n", 3, "expected invalid_argument");
+  violated(small + "alloc b 20MiB -> cuda_error\n", 3, "expected cuda_error");
+  holds("alloc a 1152921504606846976 -> out_of_memory\nalloc b 1 align=3 -> invalid_argument\n");
+}
+
+TEST(World, AFailedAllocationLeavesItsNameAsItWas) {
+  holds(
+      "gpu 0 memory=32MiB\nalloc a 20MiB\nalloc a 20MiB -> out_of_memory\nexpect size(a) == 20MiB\n"
+      "free a\nfree a -> invalid_argument\n");
+}
+
+TEST(World, NothingIsNull) {
+  holds(
+      "alloc a 0\nexpect addr(a) == 0\nexpect size(a) == 0\nfree a\nfree a\nalloc a 512\nfree "
+      "null\n"
+      "free 0x1234 -> invalid_argument\nfree a+256 -> invalid_argument\nfree a\n");
+}
+
+TEST(World, ACheckedFreeNamesSizeAndStream) {
+  holds(
+      "alloc a 1000 s1\nfree a size=1024 -> invalid_argument\nfree a stream=s0 -> "
+      "invalid_argument\n"
+      "free a size=1000 stream=s2 -> invalid_argument\nfree a size=1000\n"
+      "alloc a 1000 s1\nfree a stream=s1 size=1000\nalloc a 1000 s1\nfree a stream=s1\n");
+}
+
+TEST(World, MemoryCanBeThereFromTheStart) {
+  const std::string start =
+      "segment 0x7e0000000000 20MiB large s1\nblock w 4MiB\nblock - 16MiB\n"
+      "segment 0x7e0040000000 2MiB small s0\nblock v 2MiB\n";
+  holds(start +
+        "expect reserved == 22MiB\nexpect addr(v) == 0x7e0040000000\nexpect requested(w) == 4MiB\n"
+        "alloc a 2MiB s1 = 0x7e0000400000\n"
+        "expect_segment 0x7e0000000000 20MiB large s1\n"
+        "expect_block 4MiB active_allocated requested=4194304\n"
+        "expect_block 2MiB active_allocated\nexpect_block 14MiB inactive\n"
+        "free w\nfree a\nfree v\nempty_cache\nexpect reserved == 0\nexpect device_free == 80GiB\n");
+  violated(start + "expect_segment 0x7e0000000000 20MiB small s1\nexpect_block 20MiB inactive\n", 6,
+           "large");
+  violated(start + "expect_segment 0x7e0000000000 20MiB large s1\nexpect_block 20MiB inactive\n", 7,
+           "4MiB active_allocated");
+  violated(start + "expect_segment 0x200 2MiB large s1\nexpect_block 2MiB inactive\n", 6,
+           "no segment there");
+  mistaken(
+      "segment 0x7e0000000000 4MiB large s1\nblock w 4MiB\n"
+      "segment 0x7e0000200000 4MiB large s1\nblock x 4MiB\n",
+      3, "overlaps");
+  mistaken("segment 0x7e0000000000 4MiB large s1\nblock w 2MiB\nblock w 2MiB\n", 3, "live already");
+}
+
+TEST(World, TheNextSegmentLiesWhereItIsToldOnce) {
+  holds("next_segment 0x7e0040000000\nalloc a 1 = 0x7e0040000000\nalloc b 2MiB = 0x100000000000\n");
+  mistaken("alloc a 1\nnext_segment 0x100000000000\n", 2, "overlaps");
+  mistaken(
+      "next_segment 0x7e0000000000\nalloc a 1\nalloc c 1 s1\nnext_segment 0x7dffffe00000\n"
+      "alloc b 2MiB\n",
+      4, "overlaps");
+}
+
+TEST(World, FaultsStrikeWhereTheySay) {
+  holds(
+      "fault malloc at=2 error=out_of_memory\nalloc a 512\n"
+      "alloc b 2MiB\nexpect retries == 1\nexpect calls(malloc) == 3\n");
+  holds("fault malloc at=1 error=illegal_address\nalloc a 1 -> cuda_error\nalloc a 1\n");
+  holds(
+      "alloc a 1\nfree a\nfault free at=1 error=unknown\nempty_cache -> cuda_error\nempty_cache\n");
+  const RunReport report = run_text("fault malloc at=2 error=unsupported\nalloc a 1\n");
+  EXPECT_EQ(report.verdict, Verdict::holds);
+  ASSERT_EQ(report.notes.size(), 1u);
+  EXPECT_EQ(report.notes[0], "never came: fault malloc at=2 error=not_supported");
+}
+
+TEST(World, WhatDoesNotHoldIsToldWithLineExpectedAndFound) {
+  const RunReport report = run_text("alloc a 512\n\n  expect reserved == 1MiB\nalloc b 512\n");
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.line, 3);
+  EXPECT_EQ(report.column, 3);
+  EXPECT_EQ(report.statement, "expect reserved == 1MiB");
+  EXPECT_EQ(report.expected, "reserved == 1MiB");
+  EXPECT_EQ(report.found, "2097152 on the left, 1048576 on the right");
+  EXPECT_EQ(report.steps, 1u);
+  violated("alloc a 512 = 0x200\n", 1, "expected 0x200");
+}
+
+TEST(World, MistakesOfTheProgramAreNotTheAllocators) {
+  mistaken("free a\n", 1, "'a' is not known");
+  mistaken("expect addr(a) == 0\n", 1, "'a' is not known");
+  mistaken("expect reserved(P) == 0\n", 1, "no pool 'P'");
+  mistaken("expect stream(a) == s1\n", 1, "'a' is not known");
+  mistaken("expect 1 == s1\n", 1, "neither a quantity nor a stream");
+  mistaken("expect oom(tried) == 1\n", 1, "no out-of-memory");
+  mistaken("alloc a 1\nalloc a 1\n", 2, "is live");
+  mistaken("alloc a 1\nfree a\nalloc b 1\nfree a\n", 4, "belongs to 'b'");
+  mistaken("alloc a 1024\nalloc z 1\nfree a\nalloc b 1\nalloc c 1\nfree a+512\n", 6,
+           "belongs to 'c'");
+  mistaken("device 1\n", 1, "no device 1");
+  mistaken("sync gpu=1\n", 1, "no device 1");
+  mistaken("expect reserved@1 == 0\n", 1, "no device 1");
+  mistaken("stream s1\nalloc a 1 s1\nstream s1\n", 3, "exists already");
+}
+
+TEST(World, SettingsCountTogetherAndBadOnesAreAMistakeOfTheirLine) {
+  holds(
+      "conf max_split_size_mb:32\nconf large_segment_size_mb:30\nalloc a 2MiB\n"
+      "expect reserved == 30MiB\n");
+  const RunReport report = run_text("conf max_split_size_mb:32,\n\nconf max_split_size_mb:x\n");
+  EXPECT_EQ(report.verdict, Verdict::mistaken) << in_words(report);
+  EXPECT_EQ(report.line, 3);
+  EXPECT_GE(report.column, 6);
+  mistaken("conf no_such_key:1\n", 1, "no_such_key");
+  unsupported("conf expandable_segments:True\n", 1, "expandable_segments");
+}
+
+TEST(World, WhatCannotBeDoneYetIsSaidOfItsLine) {
+  for (const char* statement : {"alloc_at b 1 s1 0x200",
+                                "free a on s1",
+                                "use a s1",
+                                "launch s1 a 1",
+                                "order s1 s2",
+                                "poll",
+                                "destroy_stream s1",
+                                "stream s9 reuse=s1",
+                                "memory_fraction 0.5",
+                                "reconfigure garbage_collection_threshold:0.5",
+                                "pool P",
+                                "enter P",
+                                "leave P",
+                                "release P",
+                                "capture_begin G s1",
+                                "capture_end G",
+                                "replay G s1",
+                                "destroy_graph G",
+                                "checkpoint C P",
+                                "restore C",
+                                "peer 0 1",
+                                "share a H",
+                                "open H b",
+                                "close b",
+                                "empty_cache P",
+                                "during malloc at=1 {\n}",
+                                "parallel {\n}",
+                                "schedule 0 1"})
+    unsupported(std::string("alloc a 1 s1\n") + statement + "\n", 2);
+  unsupported("alloc a 1 ptds\nT1: alloc b 1 ptds\n", 2, "ptds");
+  holds("alloc a 1 ptds\nadvance 10\nsync\nsync s1\nsync s2 gpu=0\nstream s4 blocking gpu=0\n");
+}
+
+TEST(World, AStepIsToldFromADivergence) {
+  const Program program = *parse_program("gpu 0 memory=32MiB\nalloc a 64MiB\nalloc b 1\nfree c\n");
+  World world(program);
+  using Kind = StepResult::Kind;
+  EXPECT_EQ(world.step(program.statements[0]).kind, Kind::ok);
+  const StepResult failed = world.step(program.statements[1]);
+  EXPECT_EQ(failed.kind, Kind::failed);
+  EXPECT_EQ(failed.error, ErrorCode::out_of_memory);
+  EXPECT_EQ(world.step(program.statements[2]).kind, Kind::ok);
+  EXPECT_EQ(world.step(program.statements[3]).kind, Kind::mistake);
+  EXPECT_EQ(world.step(program.statements[2]).kind, Kind::mistake);
+  EXPECT_EQ(world.finish().kind, Kind::ok);
+}
+
+TEST(World, ProgressIsToldAfterEachStep) {
+  RunOptions options;
+  std::vector<std::uint64_t> steps;
+  options.progress = [&](std::uint64_t n) { steps.push_back(n); };
+  options.world.lockstep = false;
+  options.world.checkers = false;
+  const RunReport report = run_text("alloc a 1\nfree a\nexpect reserved == 2MiB\n", options);
+  EXPECT_EQ(report.verdict, Verdict::holds);
+  EXPECT_EQ(steps, (std::vector<std::uint64_t>{1, 2, 3}));
+  ASSERT_EQ(report.stats.size(), 1u);
+  EXPECT_EQ(report.stats[0].reserved_bytes.all.peak, std::int64_t{2} << 20);
+}
+
+// ---- lies that must be seen ----
+
+class Liar : public Driver {
+ public:
+  explicit Liar(Driver& below) : below_(below) {}
+  int device_count() const override { return below_.device_count(); }
+  DriverResult<Address> malloc(DeviceIndex device, Bytes size) override {
+    return below_.malloc(device, size);
+  }
+  DriverResult<Done> free(DeviceIndex device, Address address) override {
+    return below_.free(device, address);
+  }
+  DriverResult<MemoryInfo> mem_info(DeviceIndex device) override { return below_.mem_info(device); }
+
+ protected:
+  Driver& below_;
+};
+
+template <class Lie>
+RunReport run_with(const std::string& text, bool lockstep) {
+  RunOptions options;
+  options.world.lockstep = lockstep;
+  options.world.wrap_driver = [](Driver& below) { return std::make_unique<Lie>(below); };
+  return run_text(text, options);
+}
+
+TEST(World, AnAddressThatTheDriverNeverGaveIsSeen) {
+  struct WrongAddress : Liar {
+    using Liar::Liar;
+    DriverResult<Address> malloc(DeviceIndex device, Bytes size) override {
+      auto result = Liar::malloc(device, size);
+      return result ? *result + Bytes{std::uint64_t{2} << 20} : result;
+    }
+  };
+  const RunReport model = run_with<WrongAddress>("alloc a 512\n", true);
+  EXPECT_EQ(model.verdict, Verdict::violated);
+  EXPECT_EQ(model.line, 1);
+  EXPECT_EQ(model.expected, "success at 0x100000000000");
+  EXPECT_EQ(model.found, "success at 0x100000200000");
+  const RunReport judge = run_with<WrongAddress>("alloc a 512\n", false);
+  EXPECT_EQ(judge.verdict, Verdict::violated);
+  EXPECT_EQ(judge.expected, "violations == 0");
+}
+
+TEST(World, MemoryThatNeverGoesBackIsSeen) {
+  struct KeepsAll : Liar {
+    using Liar::Liar;
+    DriverResult<Done> free(DeviceIndex, Address) override { return Done{}; }
+  };
+  const std::string text = "alloc a 512\nfree a\nempty_cache\n";
+  const RunReport model = run_with<KeepsAll>(text, true);
+  EXPECT_EQ(model.verdict, Verdict::violated);
+  EXPECT_EQ(model.line, 3);
+  EXPECT_EQ(model.expected, "free of 0x100000000000 on device 0");
+  EXPECT_EQ(model.found, "no more driver calls");
+  const RunReport checker = run_with<KeepsAll>(text, false);
+  EXPECT_EQ(checker.verdict, Verdict::violated);
+  EXPECT_EQ(checker.expected.substr(0, 3), "D1:");
+}
+
+TEST(World, ADriverCallTooManyIsSeen) {
+  struct AsksTwice : Liar {
+    using Liar::Liar;
+    DriverResult<Address> malloc(DeviceIndex device, Bytes size) override {
+      static_cast<void>(Liar::mem_info(device));
+      return Liar::malloc(device, size);
+    }
+  };
+  const RunReport report = run_with<AsksTwice>("alloc a 512\n", true);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.expected, "malloc of 2MiB on device 0");
+  EXPECT_EQ(report.found, "mem_info on device 0");
+}
+
+TEST(World, MemoryHandedOutTwiceIsSeen) {
+  struct SameAgain : Liar {
+    using Liar::Liar;
+    DriverResult<Address> malloc(DeviceIndex device, Bytes size) override {
+      if (!first_) first_ = *Liar::malloc(device, size);
+      return *first_;
+    }
+    std::optional<Address> first_;
+  };
+  const RunReport report = run_with<SameAgain>("alloc a 2MiB\nalloc b 2MiB s1\n", false);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.line, 2);
+}
+
+TEST(World, AFailureThatTheModelDoesNotForetellIsSeen) {
+  struct Refuses : Liar {
+    using Liar::Liar;
+    DriverResult<Address> malloc(DeviceIndex device, Bytes size) override {
+      static_cast<void>(Liar::malloc(device, size));
+      return Failure{CudaStatus::unknown};
+    }
+  };
+  const RunReport report = run_with<Refuses>("alloc a 1 -> cuda_error\n", true);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.found, "failure: cuda_error");
+}
+
+}  // namespace
+}  // namespace cairn::testing
