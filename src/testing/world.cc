@@ -67,6 +67,7 @@ std::vector<std::string> World::Impl::notes() const {
 
 std::vector<DeviceStats> World::Impl::stats() {
   std::vector<DeviceStats> stats;
+  stats.reserve(static_cast<std::size_t>(device_count()));
   for (DeviceIndex device = 0; device < device_count(); ++device)
     stats.push_back(machine_.allocator().device(device).stats());
   return stats;
