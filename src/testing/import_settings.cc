@@ -48,10 +48,9 @@ Bytes rounded_size(Bytes requested, const RecordedSettings& settings) {
   if (divisions <= 1 || requested <= granularity * divisions) {
     return round_up(requested, granularity);
   }
-  if (is_power_of_two(requested)) return requested;
-  const Bytes floor{std::bit_floor(requested.count)};
-  const Bytes step{floor.count / divisions};
-  return step.count == 0 ? floor * 2 : round_up(requested, step);
+  // At least 512, since the request is above 512 * divisions.
+  const Bytes step{std::bit_floor(requested.count) / divisions};
+  return round_up(requested, step);
 }
 
 std::string settings_text(const RecordedSettings& settings, const std::string& best_fit_tie) {
