@@ -63,6 +63,8 @@ inline constexpr Invariant block_in_one_segment{
     "H4", Cost::heap, "Every block names the segment whose chain it is in."};
 inline constexpr Invariant free_neighbours_merged{"H5", Cost::heap,
                                                   "No two neighbouring blocks are both free."};
+inline constexpr Invariant segment_listed{
+    "H6", Cost::heap, "Each segment is listed under the address at which it begins."};
 
 // ---- use by streams and events ----
 inline constexpr Invariant event_count_not_negative{"U1", Cost::constant,
@@ -109,6 +111,7 @@ inline constexpr std::array all{block_size_granular,
                                 segment_age_unique,
                                 block_in_one_segment,
                                 free_neighbours_merged,
+                                segment_listed,
                                 event_count_not_negative,
                                 idle_without_uses,
                                 ledger_not_negative,

@@ -1,6 +1,6 @@
-#include <algorithm>
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "heap/free_index.h"
 #include "invariants/checkers/checkers.h"
@@ -10,47 +10,68 @@ namespace {
 
 constexpr std::size_t bins_per_word = 64;
 
-bool all_empty(const FreeIndex& index, std::size_t first_bin, std::size_t end_bin) {
+const Block* root_of(const FreeIndex& index, std::size_t bin) {
+  return bin < FreeIndex::bin_count ? index.root(bin) : nullptr;
+}
+
+bool all_empty(const FreeIndex& index, std::size_t first_bin) {
   std::uintptr_t any = 0;
-  for (std::size_t bin = first_bin; bin < end_bin; ++bin) {
-    any |= reinterpret_cast<std::uintptr_t>(index.root(bin));
+  for (std::size_t bin = first_bin; bin < first_bin + bins_per_word; ++bin) {
+    any |= reinterpret_cast<std::uintptr_t>(root_of(index, bin));
   }
   return any == 0;
 }
 
-// Walks a bin's tree in order. Gives the last block, which the next bin's first one must follow.
-const Block* check_tree(const Block* root, std::size_t bin, const Block* last) {
-  if (root == nullptr) return last;
-  last = check_tree(root->index_left, bin, last);
-  expect(FreeIndex::bin_of(root->size) == bin, free_index_ordered,
-         [&] { return describe(*root) + " is in bin " + std::to_string(bin); });
-  expect(last == nullptr || FreeIndex::precedes(*last, *root), free_index_ordered,
-         [&] { return describe(*root) + " follows " + describe(*last); });
-  return check_tree(root->index_right, bin, root);
+// Where in a tree: what stands there comes after `low` and before `high`, null being no bound.
+struct Position {
+  std::size_t bin;
+  const Block* low = nullptr;
+  const Block* high = nullptr;
+};
+
+// Each step down narrows the position, so a walk that stops at the first block out of order ends
+// even where the links form a ring.
+void check_tree(const Block* root, const Position& position, std::vector<const Block*>& blocks) {
+  if (root == nullptr) return;
+  const bool ordered = (position.low == nullptr || FreeIndex::precedes(*position.low, *root)) &&
+                       (position.high == nullptr || FreeIndex::precedes(*root, *position.high));
+  expect(ordered && FreeIndex::bin_of(root->size) == position.bin, free_index_ordered,
+         [&] { return describe(*root) + " is misplaced in bin " + std::to_string(position.bin); });
+  if (!ordered) return;
+  check_tree(root->index_left, {position.bin, position.low, root}, blocks);
+  blocks.push_back(root);
+  check_tree(root->index_right, {position.bin, root, position.high}, blocks);
 }
 
-const Block* check_word(const FreeIndex& index, std::size_t word, const Block* last) {
+void check_word(const FreeIndex& index, std::size_t word, std::vector<const Block*>& blocks) {
   expect(index.summary_bit(word) != index.word_is_empty(word), free_index_bitmap,
          [&] { return "summary of word " + std::to_string(word); });
   const std::size_t first_bin = word * bins_per_word;
-  const std::size_t end_bin = std::min(first_bin + bins_per_word, FreeIndex::bin_count);
-  if (index.word_is_empty(word) && all_empty(index, first_bin, end_bin)) return last;
-  for (std::size_t bin = first_bin; bin < end_bin; ++bin) {
-    expect(index.bit(bin) == (index.root(bin) != nullptr), free_index_bitmap,
+  if (index.word_is_empty(word) && all_empty(index, first_bin)) return;
+  for (std::size_t bin = first_bin; bin < first_bin + bins_per_word; ++bin) {
+    const Block* root = root_of(index, bin);
+    expect(index.bit(bin) == (root != nullptr), free_index_bitmap,
            [&] { return "bit of bin " + std::to_string(bin); });
-    last = check_tree(index.root(bin), bin, last);
+    check_tree(root, {bin}, blocks);
   }
-  return last;
 }
 
 }  // namespace
 
-void check(const FreeIndex& index, Cost dearest) {
-  if (dearest < Cost::structure) return;
-  const Block* last = nullptr;
-  for (std::size_t word = 0; word < FreeIndex::word_count; ++word) {
-    last = check_word(index, word, last);
+std::vector<const Block*> check_free_index(const FreeIndex& index) {
+  std::vector<const Block*> blocks;
+  for (std::size_t word = 0; word < FreeIndex::word_count; ++word) check_word(index, word, blocks);
+  constexpr std::size_t end_of_summary =
+      (FreeIndex::word_count + bins_per_word - 1) / bins_per_word * bins_per_word;
+  for (std::size_t word = FreeIndex::word_count; word < end_of_summary; ++word) {
+    expect(!index.summary_bit(word), free_index_bitmap,
+           [&] { return "summary of a word that there is not, " + std::to_string(word); });
   }
+  return blocks;
+}
+
+void check(const FreeIndex& index, Cost dearest) {
+  if (dearest >= Cost::structure) check_free_index(index);
 }
 
 }  // namespace cairn::invariants

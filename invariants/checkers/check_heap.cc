@@ -1,4 +1,6 @@
 #include <algorithm>
+#include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -12,17 +14,31 @@ namespace {
 struct Walk {
   Address segments_end;
   Address live_end;
-  std::size_t free_blocks = 0;
   std::size_t live_blocks = 0;
+  std::size_t blocks = 0;
+  std::size_t ranked_blocks = 0;  // Those with a tie rank.
+  std::vector<const Block*> free_blocks;
   std::vector<std::uint64_t> ages;
 };
 
+bool check_chains(const Heap& heap) {
+  bool all_walkable = true;
+  for (const auto& [address, segment] : heap.segments()) {
+    all_walkable = check_chain(segment) && all_walkable;
+  }
+  return all_walkable;
+}
+
 void walk_block(const Heap& heap, const Segment& segment, const Block& block, Walk& walk) {
+  ++walk.blocks;
+  if (block.tie_rank != 0) ++walk.ranked_blocks;
   expect(block.segment == &segment, block_in_one_segment, [&] { return describe(block); });
   expect(block.device == heap.device(), block_shares_segment, [&] { return describe(block); });
   expect(!block.is_free() || block.next == nullptr || !block.next->is_free(),
          free_neighbours_merged, [&] { return describe(block) + " and " + describe(*block.next); });
-  if (block.is_free()) ++walk.free_blocks;
+  expect(block.index == segment.pool->find_index(segment.stream), free_block_indexed,
+         [&] { return describe(block) + " names a foreign index"; });
+  if (block.is_free()) walk.free_blocks.push_back(&block);
   if (!block.allocated) return;
   ++walk.live_blocks;
   expect(walk.live_end <= block.ptr, live_blocks_disjoint, [&] { return describe(block); });
@@ -32,58 +48,80 @@ void walk_block(const Heap& heap, const Segment& segment, const Block& block, Wa
 }
 
 void walk_segment(const Heap& heap, const Segment& segment, Walk& walk) {
-  check(segment, Cost::structure);
   expect(walk.segments_end <= segment.span.begin, segments_disjoint,
          [&] { return describe(segment); });
   walk.segments_end = std::max(walk.segments_end, segment.span.end());
-  expect(segment.index == segment.pool->find_index(segment.stream), free_block_indexed,
-         [&] { return describe(segment) + " names a foreign index"; });
   walk.ages.push_back(segment.registration_counter);
   for (const Block* block = segment.first; block != nullptr; block = block->next) {
     walk_block(heap, segment, *block, walk);
   }
 }
 
-void check_ages(const Heap& heap, std::vector<std::uint64_t>& ages) {
+void check_ages(const Heap& heap, Walk& walk) {
+  std::vector<std::uint64_t>& ages = walk.ages;
   std::sort(ages.begin(), ages.end());
   const bool distinct = std::adjacent_find(ages.begin(), ages.end()) == ages.end();
   expect(distinct && (ages.empty() || ages.back() < heap.next_registration_counter()),
          segment_age_unique, [] { return "the registration counters of the segments"; });
+  expect(walk.ranked_blocks == 0 || walk.ranked_blocks == walk.blocks, block_shares_segment, [&] {
+    return std::to_string(walk.ranked_blocks) + " of " + std::to_string(walk.blocks) +
+           " blocks have a tie rank";
+  });
 }
 
-// Every block of an index is free and at home there. Gives their number.
-std::size_t check_indexes(const BlockPool& pool) {
-  std::size_t count = 0;
+void check_indexed(const Block& block, const FreeIndex& index) {
+  expect(block.index == &index, free_block_indexed,
+         [&] { return describe(block) + " is in a foreign index"; });
+  expect(block.event_count == 0, idle_without_uses,
+         [&] { return describe(block) + " is in an index"; });
+}
+
+// Adds the blocks of the pool's indexes to `indexed`.
+void check_indexes(const BlockPool& pool, std::vector<const Block*>& indexed) {
   for (const auto& [stream, index] : pool.indexes) {
-    check(*index, Cost::structure);
-    for (const Block* block = index->smallest(); block != nullptr; block = index->after(*block)) {
-      ++count;
-      expect(block->is_free() && block->segment->index == index.get(), free_block_indexed,
-             [&] { return describe(*block) + " is in a foreign index"; });
+    for (const Block* block : check_free_index(*index)) {
+      check_indexed(*block, *index);
+      indexed.push_back(block);
     }
   }
-  return count;
+}
+
+// The indexes hold the blocks that the chains show to be free, and no other.
+void check_free_blocks(const Heap& heap, std::vector<const Block*>& free_blocks) {
+  std::vector<const Block*> indexed;
+  check_indexes(heap.pool(PoolKind::small), indexed);
+  check_indexes(heap.pool(PoolKind::large), indexed);
+  std::sort(indexed.begin(), indexed.end(), std::less<>{});
+  std::sort(free_blocks.begin(), free_blocks.end(), std::less<>{});
+  std::vector<const Block*> disputed;
+  std::set_symmetric_difference(indexed.begin(), indexed.end(), free_blocks.begin(),
+                                free_blocks.end(), std::back_inserter(disputed), std::less<>{});
+  for (const Block* block : disputed) {
+    report(free_block_indexed, describe(*block) + " is free and in no index, or the reverse",
+           __FILE__, __LINE__);
+  }
 }
 
 }  // namespace
 
 void check(const Heap& heap, Cost dearest) {
   if (dearest < Cost::heap) return;
+  const bool all_walkable = check_chains(heap);
+  for (const auto& [address, segment] : heap.segments()) {
+    expect(address == segment.span.begin, segment_listed, [&] { return describe(segment); });
+  }
+  check(heap.live(), Cost::structure);
+  check(heap.ledger(), Cost::structure);
+  if (!all_walkable) return;
+
   Walk walk;
   for (const auto& [address, segment] : heap.segments()) walk_segment(heap, segment, walk);
-  check_ages(heap, walk.ages);
-  const std::size_t indexed =
-      check_indexes(heap.pool(PoolKind::small)) + check_indexes(heap.pool(PoolKind::large));
-  expect(indexed == walk.free_blocks, free_block_indexed, [&] {
-    return std::to_string(walk.free_blocks) + " free blocks, " + std::to_string(indexed) +
-           " of them in an index";
-  });
-  check(heap.live(), Cost::structure);
+  check_ages(heap, walk);
+  check_free_blocks(heap, walk.free_blocks);
   expect(heap.live().size() == walk.live_blocks, live_block_listed, [&] {
     return std::to_string(walk.live_blocks) + " allocated blocks, " +
            std::to_string(heap.live().size()) + " listed";
   });
-  check(heap.ledger(), Cost::structure);
   check_recount(heap);
 }
 

@@ -36,8 +36,7 @@ struct Recounts {
   std::int64_t oversize_segments = 0;
 };
 
-void add_block(Recounts& recounts, const Block& block, Bytes max_split_size) {
-  const PoolKind pool = block.pool->kind;
+void add_block(Recounts& recounts, PoolKind pool, const Block& block, Bytes max_split_size) {
   const auto bytes = static_cast<std::int64_t>(block.size.count);
   if (block.allocated) {
     recounts.allocation.add(pool, 1);
@@ -58,12 +57,12 @@ Recounts recount(const Heap& heap) {
   Recounts recounts;
   const Bytes max_split_size = heap.policy().max_split_size();
   for (const auto& [address, segment] : heap.segments()) {
-    recounts.segment.add(segment.pool->kind, 1);
-    recounts.reserved_bytes.add(segment.pool->kind,
-                                static_cast<std::int64_t>(segment.span.size.count));
+    const PoolKind pool = segment.pool->kind;
+    recounts.segment.add(pool, 1);
+    recounts.reserved_bytes.add(pool, static_cast<std::int64_t>(segment.span.size.count));
     if (segment.span.size >= max_split_size) ++recounts.oversize_segments;
     for (const Block* block = segment.first; block != nullptr; block = block->next) {
-      add_block(recounts, *block, max_split_size);
+      add_block(recounts, pool, *block, max_split_size);
     }
   }
   return recounts;

@@ -12,6 +12,7 @@ constexpr Bytes least_alignment{512};
 
 std::vector<Layout> layouts_of(const std::vector<DeviceOptions>& devices) {
   std::vector<Layout> layouts;
+  layouts.reserve(devices.size());
   for (const DeviceOptions& device : devices) {
     layouts.push_back({device.adjacent, device.reuse_addresses});
   }

@@ -25,7 +25,8 @@ namespace cairn::testing {
 
 struct WorldOptions {
   bool lockstep = true;  // The reference model foretells each operation.
-  bool checkers = true;  // All invariants of all devices are checked after each step.
+  // After each step all invariants of all devices are checked, and that live blocks are unchanged.
+  bool checkers = true;
   // The whole map of memory is compared with the model's after so many steps, and at the end.
   std::uint64_t steps_between_maps = 64;
 

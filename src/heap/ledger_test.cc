@@ -1,0 +1,186 @@
+// The statistics against sums made by hand.
+#include "heap/ledger.h"
+
+#include <gtest/gtest.h>
+
+#include "cairn/options.h"
+
+namespace cairn {
+namespace {
+
+using namespace literals;
+
+constexpr Bytes unlimited{Options::unlimited};
+
+TEST(Ledger, BeginsAtZero) {
+  DeviceStats zero;
+  zero.max_split_size_bytes = (64_MiB).count;
+  EXPECT_EQ(Ledger(64_MiB).read(), zero);
+}
+
+// Hand out 600 bytes in 1024, and give them back.
+TEST(Ledger, ABlockComesAndGoes) {
+  Ledger ledger(unlimited);
+  ledger.handed_out(PoolKind::small, 1024_B, 600_B);
+  DeviceStats stats = ledger.read();
+  EXPECT_EQ(stats.allocation.small_pool, (Stat{1, 1, 1, 0}));
+  EXPECT_EQ(stats.active.small_pool, (Stat{1, 1, 1, 0}));
+  EXPECT_EQ(stats.allocated_bytes.small_pool, (Stat{1024, 1024, 1024, 0}));
+  EXPECT_EQ(stats.active_bytes.small_pool, (Stat{1024, 1024, 1024, 0}));
+  EXPECT_EQ(stats.requested_bytes.small_pool, (Stat{600, 600, 600, 0}));
+  EXPECT_EQ(stats.requested_bytes.all, stats.requested_bytes.small_pool);
+  EXPECT_EQ(stats.requested_bytes.large_pool, Stat{});
+
+  ledger.freed(PoolKind::small, 1024_B);
+  stats = ledger.read();
+  EXPECT_EQ(stats.allocation.all, (Stat{0, 1, 1, 1}));
+  EXPECT_EQ(stats.allocated_bytes.all, (Stat{0, 1024, 1024, 1024}));
+  EXPECT_EQ(stats.active.all, (Stat{1, 1, 1, 0}));  // As long as it waits for other streams.
+  EXPECT_EQ(stats.requested_bytes.all, (Stat{600, 600, 600, 0}));
+
+  ledger.became_free(PoolKind::small, 1024_B, 600_B);
+  stats = ledger.read();
+  EXPECT_EQ(stats.active.all, (Stat{0, 1, 1, 1}));
+  EXPECT_EQ(stats.active_bytes.all, (Stat{0, 1024, 1024, 1024}));
+  EXPECT_EQ(stats.requested_bytes.all, (Stat{0, 600, 600, 600}));
+}
+
+// The peak of both pools is of their sum at one time, not the sum of their peaks.
+TEST(Ledger, ThePeakOfAllIsNotTheSumOfPeaks) {
+  Ledger ledger(unlimited);
+  ledger.handed_out(PoolKind::small, 1_KiB, 1_B);
+  ledger.freed(PoolKind::small, 1_KiB);
+  ledger.handed_out(PoolKind::large, 2_KiB, 1_B);
+  const StatArray bytes = ledger.read().allocated_bytes;
+  EXPECT_EQ(bytes.small_pool, (Stat{0, 1024, 1024, 1024}));
+  EXPECT_EQ(bytes.large_pool, (Stat{2048, 2048, 2048, 0}));
+  EXPECT_EQ(bytes.all, (Stat{2048, 2048, 3072, 1024}));
+}
+
+TEST(Ledger, SegmentsAndReservedBytesArePerPool) {
+  Ledger ledger(unlimited);
+  ledger.segment_added(PoolKind::small, 2_MiB);
+  ledger.segment_added(PoolKind::large, 20_MiB);
+  ledger.segment_removed(PoolKind::small, 2_MiB);
+  const DeviceStats stats = ledger.read();
+  EXPECT_EQ(stats.segment.all, (Stat{1, 2, 2, 1}));
+  EXPECT_EQ(stats.segment.small_pool, (Stat{0, 1, 1, 1}));
+  EXPECT_EQ(stats.reserved_bytes.large_pool, (Stat{20 << 20, 20 << 20, 20 << 20, 0}));
+  EXPECT_EQ(stats.reserved_bytes.all, (Stat{20 << 20, 22 << 20, 22 << 20, 2 << 20}));
+}
+
+TEST(Ledger, InactiveSplitChangesByBothSigns) {
+  Ledger ledger(unlimited);
+  ledger.inactive_split_changed(PoolKind::large, 1, 4096);   // An unsplit block was split.
+  ledger.inactive_split_changed(PoolKind::large, 0, -1024);  // The remainder was cut again.
+  ledger.inactive_split_changed(PoolKind::large, 1, 1024);   // That piece is free again.
+  ledger.inactive_split_changed(PoolKind::large, -1, 2048);  // Both merge round a third.
+  ledger.inactive_split_changed(PoolKind::large, 0, 0);
+  const DeviceStats stats = ledger.read();
+  EXPECT_EQ(stats.inactive_split.large_pool, (Stat{1, 2, 2, 1}));
+  EXPECT_EQ(stats.inactive_split_bytes.large_pool, (Stat{6144, 6144, 7168, 1024}));
+  EXPECT_EQ(stats.inactive_split_bytes.small_pool, Stat{});
+}
+
+TEST(Ledger, OversizeIsFromMaxSplitSize) {
+  Ledger ledger(64_MiB);
+  ledger.segment_added(PoolKind::large, 64_MiB - 512_B);
+  ledger.handed_out(PoolKind::large, 64_MiB - 512_B, 1_B);
+  EXPECT_EQ(ledger.read().oversize_segments, Stat{});
+  EXPECT_EQ(ledger.read().oversize_allocations, Stat{});
+
+  ledger.segment_added(PoolKind::large, 64_MiB);
+  ledger.handed_out(PoolKind::large, 64_MiB, 1_B);
+  EXPECT_EQ(ledger.read().oversize_segments, (Stat{1, 1, 1, 0}));
+  EXPECT_EQ(ledger.read().oversize_allocations, (Stat{1, 1, 1, 0}));
+
+  ledger.freed(PoolKind::large, 64_MiB - 512_B);
+  ledger.freed(PoolKind::large, 64_MiB);
+  ledger.segment_removed(PoolKind::large, 64_MiB - 512_B);
+  ledger.segment_removed(PoolKind::large, 64_MiB);
+  EXPECT_EQ(ledger.read().oversize_segments, (Stat{0, 1, 1, 1}));
+  EXPECT_EQ(ledger.read().oversize_allocations, (Stat{0, 1, 1, 1}));
+}
+
+TEST(Ledger, WithoutALimitNothingIsOversize) {
+  Ledger ledger(unlimited);
+  ledger.segment_added(PoolKind::large, Bytes{std::uint64_t{1} << 60});
+  EXPECT_EQ(ledger.read().oversize_segments, Stat{});
+}
+
+TEST(Ledger, ResettingThePeakBringsItToWhatIsThere) {
+  Ledger ledger(1_MiB);
+  ledger.handed_out(PoolKind::small, 1_MiB, 5_B);
+  ledger.handed_out(PoolKind::large, 2_MiB, 7_B);
+  ledger.segment_added(PoolKind::large, 20_MiB);
+  ledger.inactive_split_changed(PoolKind::small, 1, 512);
+  ledger.inactive_split_changed(PoolKind::small, -1, -512);
+  ledger.freed(PoolKind::small, 1_MiB);
+  ledger.became_free(PoolKind::small, 1_MiB, 5_B);
+  ledger.segment_removed(PoolKind::large, 20_MiB);
+  ledger.reset_peak();
+  const DeviceStats stats = ledger.read();
+  EXPECT_EQ(stats.allocation.all, (Stat{1, 1, 2, 1}));
+  EXPECT_EQ(stats.allocation.small_pool, (Stat{0, 0, 1, 1}));
+  EXPECT_EQ(stats.active.all, (Stat{1, 1, 2, 1}));
+  EXPECT_EQ(stats.allocated_bytes.all, (Stat{2 << 20, 2 << 20, 3 << 20, 1 << 20}));
+  EXPECT_EQ(stats.active_bytes.all, (Stat{2 << 20, 2 << 20, 3 << 20, 1 << 20}));
+  EXPECT_EQ(stats.requested_bytes.all, (Stat{7, 7, 12, 5}));
+  EXPECT_EQ(stats.inactive_split.all, (Stat{0, 0, 1, 1}));
+  EXPECT_EQ(stats.inactive_split_bytes.small_pool, (Stat{0, 0, 512, 512}));
+  EXPECT_EQ(stats.segment.all, (Stat{0, 0, 1, 1}));
+  EXPECT_EQ(stats.reserved_bytes.large_pool, (Stat{0, 0, 20 << 20, 20 << 20}));
+  EXPECT_EQ(stats.oversize_allocations, (Stat{1, 1, 2, 1}));
+  EXPECT_EQ(stats.oversize_segments, (Stat{0, 0, 1, 1}));
+
+  ledger.handed_out(PoolKind::small, 1_MiB, 1_B);  // The next peak counts from here.
+  EXPECT_EQ(ledger.read().allocation.all, (Stat{2, 2, 3, 1}));
+}
+
+TEST(Ledger, ResettingWhatAccumulatedKeepsCurrentAndPeak) {
+  Ledger ledger(1_MiB);
+  ledger.handed_out(PoolKind::small, 1_MiB, 100_B);
+  ledger.handed_out(PoolKind::large, 2_MiB, 200_B);
+  ledger.freed(PoolKind::small, 1_MiB);
+  ledger.segment_added(PoolKind::large, 20_MiB);
+  ledger.reset_accumulated();
+  DeviceStats stats = ledger.read();
+  EXPECT_EQ(stats.allocation.all, (Stat{1, 2, 0, 0}));
+  EXPECT_EQ(stats.allocation.small_pool, (Stat{0, 1, 0, 0}));
+  EXPECT_EQ(stats.requested_bytes.all, (Stat{300, 300, 0, 0}));
+  EXPECT_EQ(stats.segment.large_pool, (Stat{1, 1, 0, 0}));
+  EXPECT_EQ(stats.oversize_allocations, (Stat{1, 2, 0, 0}));
+  EXPECT_EQ(stats.oversize_segments, (Stat{1, 1, 0, 0}));
+
+  // What is freed after the reset counts as freed, though it was handed out before.
+  ledger.became_free(PoolKind::small, 1_MiB, 100_B);
+  ledger.freed(PoolKind::large, 2_MiB);
+  ledger.handed_out(PoolKind::large, 2_MiB, 50_B);
+  stats = ledger.read();
+  EXPECT_EQ(stats.allocation.all, (Stat{1, 2, 1, 1}));
+  EXPECT_EQ(stats.requested_bytes.all, (Stat{250, 300, 50, 100}));
+}
+
+TEST(Ledger, CountersCountAndAreReset) {
+  Ledger ledger(unlimited);
+  for (int i = 0; i < 1; ++i) ledger.retried();
+  for (int i = 0; i < 2; ++i) ledger.ran_out_of_memory();
+  for (int i = 0; i < 3; ++i) ledger.driver_allocated();
+  for (int i = 0; i < 4; ++i) ledger.driver_freed();
+  for (int i = 0; i < 5; ++i) ledger.synced_all_streams();
+  ledger.reset_peak();
+  const DeviceStats stats = ledger.read();
+  EXPECT_EQ(stats.num_alloc_retries, 1);
+  EXPECT_EQ(stats.num_ooms, 2);
+  EXPECT_EQ(stats.num_device_alloc, 3);
+  EXPECT_EQ(stats.num_device_free, 4);
+  EXPECT_EQ(stats.num_sync_all_streams, 5);
+
+  ledger.reset_accumulated();
+  DeviceStats zero;
+  zero.max_split_size_bytes = Options::unlimited;
+  EXPECT_EQ(ledger.read(), zero);
+}
+
+}  // namespace
+}  // namespace cairn
