@@ -132,6 +132,16 @@ TEST(Saboteur, S1_ALastBlockBeyondTheEnd) {
   EXPECT_EQ(broken_in(*small.rest.segment), Ids{"S1"});
 }
 
+// The blocks lie end to end all the same, as the hole is 1 MiB less than nothing.
+TEST(Saboteur, S1_ABlockThatWrapsAround) {
+  SmallHeap small;
+  small.hole.size = 0_B - 1_MiB;
+  small.b.ptr = small.hole.end();
+  small.b.size = 6_MiB;
+  ASSERT_EQ(small.b.end(), small.rest.ptr);
+  EXPECT_EQ(broken_in(*small.hole.segment), Ids{"S1"});
+}
+
 TEST(Saboteur, S1_AChainCutShort) {
   SmallHeap small;
   small.hole.next = nullptr;

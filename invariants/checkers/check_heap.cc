@@ -1,5 +1,6 @@
 #include <algorithm>
 #include <functional>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,8 @@ void walk_block(const Heap& heap, const Segment& segment, const Block& block, Wa
   expect(block.device == heap.device(), block_shares_segment, [&] { return describe(block); });
   expect(!block.is_free() || block.next == nullptr || !block.next->is_free(),
          free_neighbours_merged, [&] { return describe(block) + " and " + describe(*block.next); });
+  expect(block.index == segment.pool->find_index(segment.stream), free_block_indexed,
+         [&] { return describe(block) + " names a foreign index"; });
   if (block.is_free()) walk.free_blocks.push_back(&block);
   if (!block.allocated) return;
   ++walk.live_blocks;
@@ -48,8 +51,6 @@ void walk_segment(const Heap& heap, const Segment& segment, Walk& walk) {
   expect(walk.segments_end <= segment.span.begin, segments_disjoint,
          [&] { return describe(segment); });
   walk.segments_end = std::max(walk.segments_end, segment.span.end());
-  expect(segment.index == segment.pool->find_index(segment.stream), free_block_indexed,
-         [&] { return describe(segment) + " names a foreign index"; });
   walk.ages.push_back(segment.registration_counter);
   for (const Block* block = segment.first; block != nullptr; block = block->next) {
     walk_block(heap, segment, *block, walk);
@@ -68,31 +69,37 @@ void check_ages(const Heap& heap, Walk& walk) {
   });
 }
 
-// Every block of an index is free and at home there. Adds them to `indexed`.
+void check_indexed(const Block& block, const FreeIndex& index) {
+  expect(block.index == &index, free_block_indexed,
+         [&] { return describe(block) + " is in a foreign index"; });
+  expect(block.event_count == 0, idle_without_uses,
+         [&] { return describe(block) + " is in an index"; });
+}
+
+// Adds the blocks of the pool's indexes to `indexed`.
 void check_indexes(const BlockPool& pool, std::vector<const Block*>& indexed) {
   for (const auto& [stream, index] : pool.indexes) {
     for (const Block* block : check_free_index(*index)) {
+      check_indexed(*block, *index);
       indexed.push_back(block);
-      const bool at_home = block->segment != nullptr && block->segment->index == index.get();
-      expect(block->is_free() && at_home, free_block_indexed,
-             [&] { return describe(*block) + " is in a foreign index"; });
-      expect(block->event_count == 0, idle_without_uses,
-             [&] { return describe(*block) + " is in an index"; });
     }
   }
 }
 
-// The blocks of the indexes are those that the chains show to be free.
+// The indexes hold the blocks that the chains show to be free, and no other.
 void check_free_blocks(const Heap& heap, std::vector<const Block*>& free_blocks) {
   std::vector<const Block*> indexed;
   check_indexes(heap.pool(PoolKind::small), indexed);
   check_indexes(heap.pool(PoolKind::large), indexed);
   std::sort(indexed.begin(), indexed.end(), std::less<>{});
   std::sort(free_blocks.begin(), free_blocks.end(), std::less<>{});
-  expect(indexed == free_blocks, free_block_indexed, [&] {
-    return std::to_string(free_blocks.size()) + " free blocks are not the " +
-           std::to_string(indexed.size()) + " that the indexes hold";
-  });
+  std::vector<const Block*> disputed;
+  std::set_symmetric_difference(indexed.begin(), indexed.end(), free_blocks.begin(),
+                                free_blocks.end(), std::back_inserter(disputed), std::less<>{});
+  for (const Block* block : disputed) {
+    report(free_block_indexed, describe(*block) + " is free and in no index, or the reverse",
+           __FILE__, __LINE__);
+  }
 }
 
 }  // namespace

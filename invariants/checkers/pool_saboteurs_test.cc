@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <utility>
+#include <vector>
 
 #include "invariants/checkers/saboteur.h"
 
@@ -63,47 +64,55 @@ struct SmallIndex {
 
 TEST(Saboteur, P1_AFreeBlockInNoIndex) {
   SmallHeap small;
-  small.hole.segment->index->erase(small.hole);
+  small.hole.index->erase(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_ALiveBlockInAnIndex) {
   SmallHeap small;
-  small.a.segment->index->insert(small.a);
+  small.a.index->insert(small.a);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockInTheIndexOfAnotherStream) {
   SmallHeap small;
-  small.hole.segment->index->erase(small.hole);
-  small.spare.segment->index->insert(small.hole);
+  small.hole.index->erase(small.hole);
+  small.spare.index->insert(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockInTheIndexOfAnotherPool) {
   SmallHeap small;
-  small.hole.segment->index->erase(small.hole);
-  small.c.segment->index->insert(small.hole);
+  small.hole.index->erase(small.hole);
+  small.c.index->insert(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockInTwoIndexes) {
   SmallHeap small;
-  small.spare.segment->index->insert(small.hole);
+  small.spare.index->insert(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AStrangerInTheStead) {
   SmallHeap small;
   Block stranger = small.hole;
-  small.hole.segment->index->erase(small.hole);
-  small.hole.segment->index->insert(stranger);
+  small.hole.index->erase(small.hole);
+  small.hole.index->insert(stranger);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
-TEST(Saboteur, P1_ASegmentThatNamesAForeignIndex) {
+TEST(Saboteur, P1_AFreeBlockThatNamesAForeignIndex) {
   SmallHeap small;
-  small.hole.segment->index = small.spare.segment->index;
+  small.hole.index = small.spare.index;
+  EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
+}
+
+TEST(Saboteur, P1_ALiveBlockThatNamesAForeignIndex) {
+  SmallHeap small;
+  Block& full = small.handed_out({stream_1, 20_MiB});
+  ASSERT_EQ(broken_in(small.heap), Ids{});
+  full.index = small.a.index;
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
@@ -180,7 +189,7 @@ TEST(Saboteur, P3_ABinInUseWithoutABit) {
 
 TEST(Saboteur, P3_BitAndSummaryLost) {
   SmallHeap small;
-  FreeIndex& index = *small.spare.segment->index;
+  FreeIndex& index = *small.spare.index;
   const std::size_t bin = FreeIndex::bin_of(small.spare.size);
   flip_bit(index, bin);
   flip_summary_bit(index, bin / 64);
@@ -226,12 +235,14 @@ TEST(Saboteur, P4_AnEntryFarFromItsHome) {
   while (small.live().slot(elsewhere) != nullptr) ++elsewhere;
   std::swap(slots[home], slots[elsewhere]);
   EXPECT_EQ(broken_in(small.heap.live()), Ids{"P4"});
+  EXPECT_TRUE(contains(broken_in(small.heap), "P4"));
 }
 
 TEST(Saboteur, P4_ABlockListedTwice) {
   SmallHeap small;
   small.live().insert(small.a);
   EXPECT_EQ(broken_in(small.heap.live()), Ids{"P4"});
+  EXPECT_TRUE(contains(broken_in(small.heap), "P4"));
 }
 
 TEST(Saboteur, P4_TwoBlocksUnderOneAddress) {
@@ -239,18 +250,28 @@ TEST(Saboteur, P4_TwoBlocksUnderOneAddress) {
   Block twin = small.a;
   small.live().insert(twin);
   EXPECT_EQ(broken_in(small.heap.live()), Ids{"P4"});
+  EXPECT_TRUE(contains(broken_in(small.heap), "P4"));
 }
 
 TEST(Saboteur, P4_AnEntryThatIsNotCounted) {
   SmallHeap small;
   --(small.live().*pointer_to(Count{}));
   EXPECT_EQ(broken_in(small.heap.live()), Ids{"P4"});
+  EXPECT_TRUE(contains(broken_in(small.heap), "P4"));
 }
 
 TEST(Saboteur, P4_ATableMoreThanHalfFull) {
-  SmallHeap small;
-  (small.live().*pointer_to(Slots{})).resize(4);
-  EXPECT_TRUE(contains(broken_in(small.heap.live()), "P4"));
+  const Recorder dropped;
+  LiveTable table;
+  std::vector<Block> blocks(table.capacity() / 2 + 1);
+  Address next = large_begin;
+  for (Block& block : blocks) {
+    EXPECT_EQ(broken_in(table), Ids{});
+    block.ptr = next;
+    next = next + 512_B;
+    table.insert(block);
+  }
+  EXPECT_EQ(broken_in(table), Ids{"P4"});
 }
 
 // ---- P5: the live table and the blocks ----

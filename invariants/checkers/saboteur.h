@@ -5,7 +5,6 @@
 
 #include <set>
 #include <string>
-#include <vector>
 
 #include "cairn/options.h"
 #include "heap/heap.h"

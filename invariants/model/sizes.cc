@@ -48,7 +48,8 @@ Bytes rounded_size(Bytes request, const Options& options) {
   const Bytes power = largest_power_of_two_within(request);
   if (power == request) return request;
   const Bytes step{power.count / divisions};
-  return step == 0_B ? power + power : next_multiple(request, step);
+  return step == 0_B ? power + power
+                     : next_multiple(request, step < smallest_block ? smallest_block : step);
 }
 
 PoolKind pool_of(Bytes rounded) {

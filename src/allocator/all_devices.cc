@@ -38,7 +38,7 @@ Result<Address, Error> AllDevices::allocate(const Request& request) {
       {identify(request.stream), requested, std::max(alignment, block_granularity)});
 }
 
-Result<Done, Error> AllDevices::free(Address address, const std::optional<FreeCheck>& check) {
+Result<Done, Error> AllDevices::free(Address address, const FreeCheck* check) {
   if (address == Address{}) return Done{};
   for (const auto& device : devices_) {
     const auto freed = device->free(address, check);

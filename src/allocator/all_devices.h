@@ -5,7 +5,6 @@
 #pragma once
 
 #include <memory>
-#include <optional>
 #include <vector>
 
 #include "allocator/device_allocator.h"
@@ -21,7 +20,7 @@ class AllDevices {
 
   // Address 0 for a request of 0 bytes.
   Result<Address, Error> allocate(const Request& request);
-  Result<Done, Error> free(Address address, const std::optional<FreeCheck>& check);
+  Result<Done, Error> free(Address address, const FreeCheck* check);
   Result<Done, Error> empty_cache();
 
   int device_count() const { return static_cast<int>(devices_.size()); }

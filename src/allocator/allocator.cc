@@ -92,20 +92,23 @@ void* Allocator::try_allocate(const Request& request, Error* why) noexcept {
   return pointer_to(attempt([&] { return devices_->allocate(request); }, why).value_or(Address{}));
 }
 
-void Allocator::free(void* pointer) { value_or_throw(devices_->free(address_of(pointer), {})); }
+void Allocator::free(void* pointer) {
+  value_or_throw(devices_->free(address_of(pointer), nullptr));
+}
 
 bool Allocator::try_free(void* pointer, Error* why) noexcept {
-  return attempt([&] { return devices_->free(address_of(pointer), {}); }, why).has_value();
+  return attempt([&] { return devices_->free(address_of(pointer), nullptr); }, why).has_value();
 }
 
 void Allocator::free(void* pointer, std::size_t size_bytes, Stream stream) {
-  value_or_throw(devices_->free(address_of(pointer), make_check(size_bytes, stream)));
+  const FreeCheck check = make_check(size_bytes, stream);
+  value_or_throw(devices_->free(address_of(pointer), &check));
 }
 
 bool Allocator::try_free(void* pointer, std::size_t size_bytes, Stream stream,
                          Error* why) noexcept {
   const FreeCheck check = make_check(size_bytes, stream);
-  return attempt([&] { return devices_->free(address_of(pointer), check); }, why).has_value();
+  return attempt([&] { return devices_->free(address_of(pointer), &check); }, why).has_value();
 }
 
 void Allocator::empty_cache() { value_or_throw(devices_->empty_cache()); }

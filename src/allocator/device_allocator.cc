@@ -22,7 +22,7 @@ Result<Address, Error> DeviceAllocator::allocate(const HeapRequest& request) {
   return RetryLadder(*heap, driver_, request).climb();
 }
 
-Result<bool, Error> DeviceAllocator::free(Address address, const std::optional<FreeCheck>& check) {
+Result<bool, Error> DeviceAllocator::free(Address address, const FreeCheck* check) {
   const auto heap = heap_.lock();
   Block* block = heap->find_live(address);
   if (block == nullptr) {
@@ -30,9 +30,10 @@ Result<bool, Error> DeviceAllocator::free(Address address, const std::optional<F
     if (segment == nullptr) return false;
     return Failure{not_live(*heap, *segment, address)};
   }
-  if (check && check->size != block->requested_size)
+  if (check != nullptr && check->size != block->requested_size)
     return Failure{wrong_size(*block, check->size)};
-  if (check && check->stream != block->stream) return Failure{wrong_stream(*block, check->stream)};
+  if (check != nullptr && check->stream != block->stream)
+    return Failure{wrong_stream(*block, check->stream)};
   heap->free(*block);
   return true;
 }

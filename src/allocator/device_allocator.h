@@ -4,7 +4,6 @@
 // Thread-safe: every member takes the device's lock.
 #pragma once
 
-#include <optional>
 #include <utility>
 
 #include "base/guarded.h"
@@ -36,9 +35,9 @@ class DeviceAllocator {
 
   Result<Address, Error> allocate(const HeapRequest& request);
 
-  // False: the address is not in this device's memory. Failure: it is, but not a live block's, or
-  // the check does not hold; nothing changes.
-  Result<bool, Error> free(Address address, const std::optional<FreeCheck>& check);
+  // `check` may be null. False: the address is not in this device's memory. Failure: it is, but not
+  // a live block's, or the check does not hold; nothing changes.
+  Result<bool, Error> free(Address address, const FreeCheck* check);
 
   Result<Done, Error> empty_cache();
 

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <utility>
 
+#include "base/mutex.h"
+
 namespace cairn {
 
 template <class State>
@@ -16,12 +18,12 @@ class Guarded {
   template <class S>
   class Access {
    public:
-    Access(std::mutex& mutex, S& state) : lock_(mutex), state_(state) {}
+    Access(Mutex& mutex, S& state) : lock_(mutex), state_(state) {}
     S& operator*() const { return state_; }
     S* operator->() const { return &state_; }
 
    private:
-    std::lock_guard<std::mutex> lock_;
+    std::lock_guard<Mutex> lock_;
     S& state_;
   };
 
@@ -29,7 +31,7 @@ class Guarded {
   Access<const State> lock() const { return {mutex_, state_}; }
 
  private:
-  mutable std::mutex mutex_;
+  mutable Mutex mutex_;
   State state_;
 };
 

@@ -55,7 +55,7 @@ DriverResult<Done> ProtocolChecker::free(DeviceIndex device, Address address) {
                   ", but it is from device " + std::to_string(span.mapped().device)});
   }
   const auto result = below_.free(device, address);
-  if (result.failed() && !span.empty()) {
+  if (!result && !span.empty()) {
     const std::lock_guard lock(mutex_);
     out_.insert(std::move(span));
   }

@@ -13,6 +13,7 @@ namespace cairn {
 
 struct BlockPool;
 struct ExpandableSegment;
+class FreeIndex;
 struct Segment;
 struct StackContext;
 
@@ -25,7 +26,7 @@ struct ColdBlockFields {
   const StackContext* context_when_segment_allocated = nullptr;
 };
 
-struct alignas(64) Block {
+struct alignas(128) Block {
   Address ptr;
   Bytes size;
   Bytes requested_size;   // What the caller asked for; of a free block, what the last one did.
@@ -35,7 +36,8 @@ struct alignas(64) Block {
   BlockPool* pool = nullptr;
   StreamId stream;  // The stream that the block is reused on.
 
-  // Free blocks are nodes of a FreeIndex.
+  // Free blocks are nodes of a FreeIndex: that of the pool and the stream.
+  FreeIndex* index = nullptr;
   Block* index_left = nullptr;
   Block* index_right = nullptr;
   std::uint64_t tie_rank = 0;       // Decides among equal sizes before the address does; see Heap.
@@ -53,6 +55,6 @@ struct alignas(64) Block {
   // Neither handed out nor waiting for other streams.
   bool is_free() const { return !allocated && event_count == 0; }
 };
-static_assert(sizeof(Block) == 128, "a block fits two cache lines");
+static_assert(sizeof(Block) == 128, "a block is two cache lines, which are fetched as a pair");
 
 }  // namespace cairn

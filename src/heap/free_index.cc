@@ -23,7 +23,9 @@ bool FreeIndex::precedes(const Block& a, const Block& b) { return treap::precede
 void FreeIndex::insert(Block& block) {
   invariants::Audit scope{*this};
   const std::size_t bin = bin_of(block.size);
-  treap::insert(roots_[bin], block);
+  if (roots_[bin] != nullptr) return treap::insert(roots_[bin], block);
+  roots_[bin] = &block;
+  block.index_left = block.index_right = nullptr;
   words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
   summary_[bin / 64 / 64] |= std::uint64_t{1} << (bin / 64 % 64);
 }
@@ -31,15 +33,18 @@ void FreeIndex::insert(Block& block) {
 void FreeIndex::erase(Block& block) {
   invariants::Audit scope{*this};
   const std::size_t bin = bin_of(block.size);
-  treap::erase(roots_[bin], block);
-  if (roots_[bin] != nullptr) return;
+  const bool is_alone = block.index_left == nullptr && block.index_right == nullptr;
+  if (roots_[bin] != &block || !is_alone) return treap::erase(roots_[bin], block);
+  roots_[bin] = nullptr;
   words_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
   if (words_[bin / 64] == 0) summary_[bin / 64 / 64] &= ~(std::uint64_t{1} << (bin / 64 % 64));
 }
 
 Block* FreeIndex::first_not_below(Bytes size) const {
   const std::size_t bin = bin_of(size);
-  if (Block* block = treap::first_not_below(roots_[bin], size)) return block;
+  if (roots_[bin] != nullptr) {
+    if (Block* block = treap::first_not_below(roots_[bin], size)) return block;
+  }
   return leftmost_from(bin + 1);
 }
 

@@ -7,11 +7,10 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <ios>
-#include <ostream>
 #include <string>
 #include <utility>
 
+#include "base/text_in_test.h"
 #include "heap/heap.h"
 #include "invariants/catalogue/hook.h"
 #include "invariants/catalogue/report.h"
@@ -21,22 +20,6 @@ namespace cairn {
 inline constexpr StreamId s0 = legacy_default_stream;
 inline constexpr StreamId s1{0x51};
 inline constexpr StreamId s2{0x52};
-
-// "512B", "1KiB", "20MiB": exact, in the largest unit.
-inline std::string as_text(Bytes size) {
-  if (size.count != 0 && size.count % (1 << 20) == 0) {
-    return std::to_string(size.count >> 20) + "MiB";
-  }
-  if (size.count != 0 && size.count % (1 << 10) == 0) {
-    return std::to_string(size.count >> 10) + "KiB";
-  }
-  return std::to_string(size.count) + "B";
-}
-
-// How GoogleTest shows an address.
-inline void PrintTo(Address address, std::ostream* out) {
-  *out << "0x" << std::hex << address.value << std::dec;
-}
 
 class HeapInTest {
  public:

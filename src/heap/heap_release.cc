@@ -64,7 +64,7 @@ void Heap::remove_segment(const Segment& segment) noexcept {
   invariants::Audit scope{*this};
   CAIRN_HOLDS(block_links_agree, segment.is_whole() && segment.first->is_free());
   Block& block = *segment.first;
-  segment.index->erase(block);
+  block.index->erase(block);
   slots_.give_back(block);
   ledger_.segment_removed(segment.pool->kind, segment.span.size);
   segments_.erase(segment.span.begin);

@@ -2,28 +2,37 @@
 
 namespace cairn {
 
-Stat PooledStat::Part::read() const {
-  return {current, peak, added - added_at_reset, added - current - freed_at_reset};
+Stat PooledStat::read(std::size_t pool) const {
+  return {current_[pool], peak_.pools[pool], added_[pool] - added_at_reset_[pool],
+          added_[pool] - current_[pool] - freed_at_reset_[pool]};
 }
 
 StatArray PooledStat::read() const {
-  const Stat small = pools_[0].read();
-  const Stat large = pools_[1].read();
-  return {{small.current + large.current, peak_of_all_, small.allocated + large.allocated,
+  const Stat small = read(0);
+  const Stat large = read(1);
+  return {{small.current + large.current, peak_.all, small.allocated + large.allocated,
            small.freed + large.freed},
           small,
           large};
 }
 
-void PooledStat::reset_peak() {
-  for (Part& part : pools_) part.peak = part.current;
-  peak_of_all_ = pools_[0].current + pools_[1].current;
+StatArray PooledStat::read_with(const std::array<std::int64_t, 2>& more,
+                                const PooledPeak& peak) const {
+  PooledStat whole = *this;
+  for (std::size_t pool = 0; pool < more.size(); ++pool) {
+    whole.current_[pool] += more[pool];
+    whole.peak_.pools[pool] = std::max(peak_.pools[pool], peak.pools[pool]);
+  }
+  whole.peak_.all = std::max(peak_.all, peak.all);
+  return whole.read();
 }
 
+void PooledStat::reset_peak() { peak_ = {current_, current_[0] + current_[1]}; }
+
 void PooledStat::reset_accumulated() {
-  for (Part& part : pools_) {
-    part.added_at_reset = part.added;
-    part.freed_at_reset = part.added - part.current;
+  for (std::size_t pool = 0; pool < added_.size(); ++pool) {
+    added_at_reset_[pool] = added_[pool];
+    freed_at_reset_[pool] = added_[pool] - current_[pool];
   }
 }
 
@@ -36,6 +45,15 @@ void Ledger::add(Stat& stat) {
 void Ledger::subtract(Stat& stat) {
   --stat.current;
   ++stat.freed;
+}
+
+void Ledger::note_active_peaks() {
+  const auto small = static_cast<std::size_t>(PoolKind::small);
+  const auto large = static_cast<std::size_t>(PoolKind::large);
+  active_peak_.note(allocation_.current(PoolKind::small) + pending_.blocks[small],
+                    allocation_.current(PoolKind::large) + pending_.blocks[large]);
+  active_bytes_peak_.note(allocated_bytes_.current(PoolKind::small) + pending_.bytes[small],
+                          allocated_bytes_.current(PoolKind::large) + pending_.bytes[large]);
 }
 
 void Ledger::segment_added(PoolKind pool, Bytes size) {
@@ -54,11 +72,11 @@ DeviceStats Ledger::read() const {
   DeviceStats stats;
   stats.allocation = allocation_.read();
   stats.segment = segment_.read();
-  stats.active = active_.read();
+  stats.active = allocation_.read_with(pending_.blocks, active_peak_);
   stats.inactive_split = inactive_split_.read();
   stats.allocated_bytes = allocated_bytes_.read();
   stats.reserved_bytes = reserved_bytes_.read();
-  stats.active_bytes = active_bytes_.read();
+  stats.active_bytes = allocated_bytes_.read_with(pending_.bytes, active_bytes_peak_);
   stats.inactive_split_bytes = inactive_split_bytes_.read();
   stats.requested_bytes = requested_bytes_.read();
   stats.oversize_allocations = oversize_allocations_;
@@ -72,20 +90,24 @@ DeviceStats Ledger::read() const {
   return stats;
 }
 
+std::array<PooledStat*, 7> Ledger::pooled_stats() {
+  return {&allocation_,           &allocated_bytes_, &requested_bytes_, &inactive_split_,
+          &inactive_split_bytes_, &segment_,         &reserved_bytes_};
+}
+
 void Ledger::reset_peak() {
-  for (PooledStat* stat :
-       {&allocation_, &active_, &allocated_bytes_, &active_bytes_, &requested_bytes_,
-        &inactive_split_, &inactive_split_bytes_, &segment_, &reserved_bytes_}) {
+  for (PooledStat* stat : pooled_stats()) {
     stat->reset_peak();
   }
+  active_peak_ = {};
+  active_bytes_peak_ = {};
+  note_active_peaks();
   oversize_allocations_.peak = oversize_allocations_.current;
   oversize_segments_.peak = oversize_segments_.current;
 }
 
 void Ledger::reset_accumulated() {
-  for (PooledStat* stat :
-       {&allocation_, &active_, &allocated_bytes_, &active_bytes_, &requested_bytes_,
-        &inactive_split_, &inactive_split_bytes_, &segment_, &reserved_bytes_}) {
+  for (PooledStat* stat : pooled_stats()) {
     stat->reset_accumulated();
   }
   oversize_allocations_.allocated = oversize_allocations_.freed = 0;

@@ -15,34 +15,48 @@
 
 namespace cairn {
 
+// The highest values that a quantity of both pools, and their sum, were seen at.
+struct PooledPeak {
+  std::array<std::int64_t, 2> pools{};
+  std::int64_t all = 0;
+
+  void note(std::int64_t small, std::int64_t large) {
+    pools = {std::max(pools[0], small), std::max(pools[1], large)};
+    all = std::max(all, small + large);
+  }
+};
+
 // A quantity of both pools. What was freed is derived: all that was added less what is there.
 class PooledStat {
  public:
   void add(PoolKind pool, std::int64_t n) {
     const auto p = static_cast<std::size_t>(pool);
-    pools_[p].current += n;
-    pools_[p].added += n;
-    pools_[p].peak = std::max(pools_[p].peak, pools_[p].current);
-    peak_of_all_ = std::max(peak_of_all_, pools_[0].current + pools_[1].current);
+    current_[p] += n;
+    added_[p] += n;
+    if (current_[p] > peak_.pools[p]) peak_.pools[p] = current_[p];
+    const std::int64_t all = current_[0] + current_[1];
+    if (all > peak_.all) peak_.all = all;
   }
-  void subtract(PoolKind pool, std::int64_t n) {
-    pools_[static_cast<std::size_t>(pool)].current -= n;
+  void subtract(PoolKind pool, std::int64_t n) { current_[static_cast<std::size_t>(pool)] -= n; }
+  void change(PoolKind pool, std::int64_t n) {
+    if (n > 0) add(pool, n);
+    if (n < 0) subtract(pool, -n);
   }
+  std::int64_t current(PoolKind pool) const { return current_[static_cast<std::size_t>(pool)]; }
   void reset_peak();
   void reset_accumulated();
   StatArray read() const;
+  // As if so much more were there, of which a peak was noted.
+  StatArray read_with(const std::array<std::int64_t, 2>& more, const PooledPeak& peak) const;
 
  private:
-  struct Part {
-    std::int64_t current = 0;
-    std::int64_t added = 0;
-    std::int64_t peak = 0;
-    std::int64_t added_at_reset = 0;
-    std::int64_t freed_at_reset = 0;
-    Stat read() const;
-  };
-  std::array<Part, 2> pools_;
-  std::int64_t peak_of_all_ = 0;
+  Stat read(std::size_t pool) const;
+
+  std::array<std::int64_t, 2> current_{};
+  std::array<std::int64_t, 2> added_{};
+  PooledPeak peak_;
+  std::array<std::int64_t, 2> added_at_reset_{};
+  std::array<std::int64_t, 2> freed_at_reset_{};
 };
 
 class Ledger {
@@ -51,30 +65,29 @@ class Ledger {
 
   // ---- facts of the heap; sizes are the block's, but for `requested` ----
   void handed_out(PoolKind pool, Bytes size, Bytes requested) {
-    const auto bytes = static_cast<std::int64_t>(size.count);
     allocation_.add(pool, 1);
-    active_.add(pool, 1);
-    allocated_bytes_.add(pool, bytes);
-    active_bytes_.add(pool, bytes);
-    requested_bytes_.add(pool, static_cast<std::int64_t>(requested.count));
+    allocated_bytes_.add(pool, signed_count(size));
+    requested_bytes_.add(pool, signed_count(requested));
     if (size >= max_split_size_) add(oversize_allocations_);
+    if (pending_.is_any()) note_active_peaks();
   }
-  // The caller gave the block back.
+  // The caller gave the block back. From here to became_free() it is pending: active, but not
+  // allocated.
   void freed(PoolKind pool, Bytes size) {
     allocation_.subtract(pool, 1);
-    allocated_bytes_.subtract(pool, static_cast<std::int64_t>(size.count));
+    allocated_bytes_.subtract(pool, signed_count(size));
+    pending_.change(pool, 1, signed_count(size));
     if (size >= max_split_size_) subtract(oversize_allocations_);
   }
   // Nothing uses the block any more.
   void became_free(PoolKind pool, Bytes size, Bytes requested) {
-    active_.subtract(pool, 1);
-    active_bytes_.subtract(pool, static_cast<std::int64_t>(size.count));
-    requested_bytes_.subtract(pool, static_cast<std::int64_t>(requested.count));
+    pending_.change(pool, -1, -signed_count(size));
+    requested_bytes_.subtract(pool, signed_count(requested));
   }
   // The free blocks that are part of a larger segment changed by so many, and so many bytes.
   void inactive_split_changed(PoolKind pool, std::int64_t blocks, std::int64_t bytes) {
-    change(inactive_split_, pool, blocks);
-    change(inactive_split_bytes_, pool, bytes);
+    inactive_split_.change(pool, blocks);
+    inactive_split_bytes_.change(pool, bytes);
   }
   void segment_added(PoolKind pool, Bytes size);
   void segment_removed(PoolKind pool, Bytes size);
@@ -91,18 +104,32 @@ class Ledger {
   void reset_accumulated();
 
  private:
-  static void change(PooledStat& stat, PoolKind pool, std::int64_t n) {
-    if (n > 0) stat.add(pool, n);
-    if (n < 0) stat.subtract(pool, -n);
-  }
+  // Blocks that are active but not allocated, and their bytes, of both pools.
+  struct Pending {
+    std::array<std::int64_t, 2> blocks{};
+    std::array<std::int64_t, 2> bytes{};
+
+    void change(PoolKind pool, std::int64_t n, std::int64_t n_bytes) {
+      blocks[static_cast<std::size_t>(pool)] += n;
+      bytes[static_cast<std::size_t>(pool)] += n_bytes;
+    }
+    bool is_any() const { return (blocks[0] | blocks[1]) != 0; }
+  };
+
+  static std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
   static void add(Stat& stat);
   static void subtract(Stat& stat);
+  void note_active_peaks();
+  std::array<PooledStat*, 7> pooled_stats();
 
+  // What is active is what is allocated and what is pending. As long as nothing is pending both are
+  // equal, and so are their peaks; only above that a peak of its own is noted.
   PooledStat allocation_;
-  PooledStat active_;
   PooledStat allocated_bytes_;
-  PooledStat active_bytes_;
   PooledStat requested_bytes_;
+  Pending pending_;
+  PooledPeak active_peak_;
+  PooledPeak active_bytes_peak_;
   PooledStat inactive_split_;
   PooledStat inactive_split_bytes_;
   PooledStat segment_;

@@ -10,7 +10,9 @@ constexpr std::size_t initial_capacity_log2 = 8;
 }  // namespace
 
 LiveTable::LiveTable()
-    : slots_(std::size_t{1} << initial_capacity_log2), shift_(64 - initial_capacity_log2) {}
+    : slots_(std::size_t{1} << initial_capacity_log2),
+      mask_(slots_.size() - 1),
+      shift_(64 - initial_capacity_log2) {}
 
 void LiveTable::insert(Block& block) {
   invariants::Audit scope{*this};
@@ -21,17 +23,18 @@ void LiveTable::insert(Block& block) {
 
 void LiveTable::erase(const Block& block) {
   invariants::Audit scope{*this};
+  Slot* const slots = slots_.data();
   std::size_t hole = home(block.ptr);
-  while (slots_[hole].block != &block) hole = next(hole);
+  while (slots[hole].block != &block) hole = next(hole);
   // Entries behind the hole move up, unless that would put them before their home.
-  for (std::size_t i = next(hole); slots_[i].block != nullptr; i = next(i)) {
-    const std::size_t distance_home = (i - home(slots_[i].address)) & (slots_.size() - 1);
-    const std::size_t distance_hole = (i - hole) & (slots_.size() - 1);
+  for (std::size_t i = next(hole); slots[i].block != nullptr; i = next(i)) {
+    const std::size_t distance_home = (i - home(slots[i].address)) & mask_;
+    const std::size_t distance_hole = (i - hole) & mask_;
     if (distance_home < distance_hole) continue;
-    slots_[hole] = slots_[i];
+    slots[hole] = slots[i];
     hole = i;
   }
-  slots_[hole] = {};
+  slots[hole] = {};
   --count_;
 }
 
@@ -44,6 +47,7 @@ void LiveTable::place(Block& block) {
 void LiveTable::grow() {
   std::vector<Slot> old(slots_.size() * 2);
   old.swap(slots_);
+  mask_ = slots_.size() - 1;
   --shift_;
   for (const Slot& slot : old) {
     if (slot.block != nullptr) place(*slot.block);

@@ -20,15 +20,16 @@ class LiveTable {
   // Makes sure that the next `more` calls of insert() allocate nothing. Throws std::bad_alloc, and
   // then nothing has changed.
   void reserve(std::size_t more) {
-    while ((count_ + more) * 2 > slots_.size()) grow();
+    while ((count_ + more) * 2 > mask_) grow();
   }
   // REQUIRES: room was reserved; no entry has the block's address.
   void insert(Block& block);
   // The block at this address, or null.
   Block* find(Address address) const {
+    const Slot* const slots = slots_.data();
     for (std::size_t i = home(address);; i = next(i)) {
-      if (slots_[i].block == nullptr) return nullptr;
-      if (slots_[i].address == address) return slots_[i].block;
+      if (slots[i].block == nullptr) return nullptr;
+      if (slots[i].address == address) return slots[i].block;
     }
   }
   // REQUIRES: the block is in the table.
@@ -52,11 +53,12 @@ class LiveTable {
     return static_cast<std::size_t>(
         (address.value / block_granularity.count) * 0x9e3779b97f4a7c15u >> shift_);
   }
-  std::size_t next(std::size_t i) const { return (i + 1) & (slots_.size() - 1); }
+  std::size_t next(std::size_t i) const { return (i + 1) & mask_; }
   void place(Block& block);
   void grow();
 
   std::vector<Slot> slots_;  // A power of two of them.
+  std::size_t mask_;         // Their number less one.
   unsigned shift_;           // 64 - log2 of their number.
   std::size_t count_ = 0;
 };

@@ -17,6 +17,7 @@ Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
   lower.segment = &segment;
   lower.pool = block.pool;
   lower.stream = block.stream;
+  lower.index = block.index;
   lower.tie_rank = block.tie_rank;
   lower.device = block.device;
 

@@ -12,13 +12,10 @@
 
 namespace cairn {
 
-class FreeIndex;
-
 struct Segment {
   Span span;
   StreamId stream;
   BlockPool* pool = nullptr;
-  FreeIndex* index = nullptr;              // Where the segment's free blocks are.
   std::uint64_t registration_counter = 0;  // Lower is older.
   Block* first = nullptr;
 

@@ -30,7 +30,8 @@ Bytes SizePolicy::segment_size(Bytes rounded) const {
 
 Bytes SizePolicy::round_to_divisions(Bytes requested) const {
   const std::uint64_t divisions = divisions_[division_class(requested)];
-  // The product wraps for 2^55 divisions and more, as PyTorch's does; then the step below is 0.
+  // The product wraps for 2^55 divisions and more, as PyTorch's does; then the step below is 0, or,
+  // for requests above 2^55 bytes, from 1 to 16, where blocks stay multiples of 512 all the same.
   if (divisions <= 1 || requested <= block_granularity * divisions) {
     return round_to_granularity(requested);
   }
@@ -38,7 +39,7 @@ Bytes SizePolicy::round_to_divisions(Bytes requested) const {
   if (is_power_of_two(requested)) return requested;
   const Bytes floor{std::bit_floor(requested.count)};
   const Bytes step{floor.count / divisions};
-  return step == Bytes{0} ? floor * 2 : round_up(requested, step);
+  return step == Bytes{0} ? floor * 2 : round_up(requested, std::max(step, block_granularity));
 }
 
 }  // namespace cairn

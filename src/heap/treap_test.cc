@@ -23,14 +23,15 @@ TEST(Treap, OrderIsSizeThenTieRankThenAddress) {
   Block& small = maker.make(512_B, 9);
   Block& old = maker.make(1_KiB, 1);
   Block& young = maker.make(1_KiB, 2);
+  old.ptr = Address{2048};
+  young.ptr = Address{512};
   EXPECT_TRUE(treap::precedes(small, old));
   EXPECT_FALSE(treap::precedes(old, small));
   EXPECT_TRUE(treap::precedes(old, young));
   EXPECT_FALSE(treap::precedes(young, old));
 
   Block& other = maker.make(1_KiB, 1);
-  old.ptr = Address{1024};
-  other.ptr = Address{2048};
+  other.ptr = Address{4096};
   EXPECT_TRUE(treap::precedes(old, other));
   EXPECT_FALSE(treap::precedes(other, old));
   EXPECT_FALSE(treap::precedes(old, old));

@@ -51,8 +51,9 @@ std::int64_t CsvRow::signed_number(std::size_t column, std::string_view name) {
   if (error_) return 0;
   const std::string_view text = fields_[column];
   std::int64_t value = 0;
-  const auto [stop, code] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (code == std::errc{} && stop == text.data() + text.size()) return value;
+  const char* const end = text.data() + text.size();
+  const auto [stop, code] = std::from_chars(text.data(), end, value);
+  if (code == std::errc{} && stop == end) return value;
   refuse(column, name, "a whole number");
   return 0;
 }

@@ -1,6 +1,6 @@
 #include "testing/gzip_file.h"
 
-#define ZLIB_CONST  // What is packed or unpacked is read only.
+#define ZLIB_CONST  // NOLINT(readability-identifier-naming): what is packed is read only.
 #include <zlib.h>
 
 #include <algorithm>

@@ -80,6 +80,7 @@ TEST(ImportMap, SaysWhereAMapIsNotOne) {
     return file ? "read" : to_string(file.error());
   };
   EXPECT_EQ(refusal("{"), "map, byte 2: not JSON");
+  EXPECT_EQ(refusal(R"({"segments": 6e666})"), "map: holds a number that is out of range");
   EXPECT_EQ(refusal("[]"), "map: 'segments' is not a list");
   EXPECT_EQ(refusal(R"({"segments": [1]})"),
             "map.segments[0]: 'address' is missing or not a whole number");

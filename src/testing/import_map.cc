@@ -134,6 +134,8 @@ ImportResult<MapFile> read_map(std::string_view json, const std::string& name) {
     return MapReader(name).read(Json::parse(json));
   } catch (const Json::parse_error& error) {
     return Failure{ImportError{name + ", byte " + std::to_string(error.byte), "not JSON"}};
+  } catch (const Json::exception&) {
+    return Failure{ImportError{name, "holds a number that is out of range"}};
   }
 }
 

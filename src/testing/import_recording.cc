@@ -13,6 +13,7 @@ using namespace cairn::literals;  // NOLINT
 
 constexpr Bytes granularity = 512_B;
 constexpr Bytes usual_memory = 80_GiB;
+constexpr Bytes most_memory = 1024_GiB;  // Of a Program's device.
 constexpr Bytes request_limit{std::uint64_t{1} << 60};
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 62;
 
@@ -39,13 +40,43 @@ bool blocks_tile(const RecordedSegment& segment) {
   return next == segment.span().end();
 }
 
+// What the segments of each device take at most at a time, as the driver counts it; no entry for a
+// device that is not mentioned.
+std::map<DeviceIndex, Bytes> peak_memory(const Recording& recording) {
+  std::map<DeviceIndex, Bytes> peaks{{0, 0_B}};
+  std::map<DeviceIndex, Bytes> held;
+  const auto add = [&](DeviceIndex device, Bytes size) {
+    held[device] += round_up(std::min(size, most_memory), 2_MiB);
+    peaks[device] = std::max(peaks[device], held[device]);
+  };
+  for (const RecordedSegment& segment : recording.initial) add(segment.device, segment.size);
+  for (const RecordedEvent& event : recording.events) {
+    if (event.action == RecordedEvent::Action::segment_alloc) {
+      add(event.device, event.size);
+    } else if (event.action == RecordedEvent::Action::segment_free) {
+      held[event.device] -= std::min(held[event.device], round_up(event.size, 2_MiB));
+    } else {
+      add(event.device, 0_B);
+    }
+  }
+  return peaks;
+}
+
+bool has_free_neighbours(const RecordedSegment& segment) {
+  const auto both_free = [](const RecordedBlock& a, const RecordedBlock& b) {
+    return a.state == BlockState::inactive && b.state == BlockState::inactive;
+  };
+  const auto& blocks = segment.blocks;
+  return std::adjacent_find(blocks.begin(), blocks.end(), both_free) != blocks.end();
+}
+
 // Writes the Program of a recording, statement by statement.
 class RecordingWriter {
  public:
   explicit RecordingWriter(const Recording& recording) : recording_(recording) {}
 
   ImportResult<Imported> write() {
-    declare_world();
+    if (auto why = declare_world()) return Failure{ImportError{"", *why}};
     for (const RecordedSegment& segment : recording_.initial) declare_segment(segment);
     for (const RecordedEvent& event : recording_.events) {
       if (auto why = play(event)) return Failure{ImportError{event.where, *why}};
@@ -78,7 +109,7 @@ class RecordingWriter {
   }
   void note(std::string text) { imported_.report.notes.push_back(std::move(text)); }
 
-  void declare_world();
+  Why declare_world();
   void declare_segment(const RecordedSegment& segment);
   Why play(const RecordedEvent& event);
   Why alloc(const RecordedEvent& event);
@@ -105,24 +136,23 @@ class RecordingWriter {
   std::optional<Release> release_;
 };
 
-void RecordingWriter::declare_world() {
-  std::map<DeviceIndex, Bytes> held{{0, 0_B}};
-  for (const auto& segment : recording_.initial)
-    held[segment.device] += round_up(segment.size, 2_MiB);
-  for (const auto& event : recording_.events) {
-    const bool adds = event.action == RecordedEvent::Action::segment_alloc;
-    held[event.device] += adds ? round_up(event.size, 2_MiB) : 0_B;
-  }
-  if (recording_.final) {
-    for (const auto& segment : *recording_.final) held[segment.device];
-  }
-  device_count_ = held.rbegin()->first + 1;
+RecordingWriter::Why RecordingWriter::declare_world() {
+  const std::map<DeviceIndex, Bytes> peaks = peak_memory(recording_);
+  device_count_ = peaks.rbegin()->first + 1;
   for (DeviceIndex device = 0; device < device_count_; ++device) {
-    const Bytes memory = std::max(usual_memory, round_up(held[device], 1_GiB));
-    emit(GpuDecl{.device = device, .memory = memory});
+    const auto peak = peaks.find(device);
+    const Bytes needed = peak == peaks.end() ? 0_B : peak->second;
+    if (needed > most_memory) {
+      return "the segments of device " + std::to_string(device) + " take more than 1 TiB";
+    }
+    GpuDecl gpu;
+    gpu.device = device;
+    gpu.memory = std::max(usual_memory, round_up(needed, 1_GiB));
+    emit(gpu);
   }
   const std::string text = settings_text(recording_.settings, recording_.best_fit_tie);
   if (!text.empty()) emit(Conf{text});
+  return std::nullopt;
 }
 
 std::optional<DeviceIndex> unless_first(DeviceIndex device) {
@@ -310,6 +340,9 @@ std::optional<ImportError> check_map(const RecordedMap& map, const std::string& 
     if (hits_next || hits_last) return ImportError{where, text + " overlaps another"};
     ends[segment.address] = segment.span().end();
     if (!blocks_tile(segment)) return ImportError{where, text + " is not the sum of its blocks"};
+    if (has_free_neighbours(segment)) {
+      return ImportError{where, text + " has two free blocks side by side"};
+    }
   }
   return std::nullopt;
 }

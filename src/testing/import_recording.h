@@ -66,7 +66,7 @@ struct Recording {
 inline constexpr DeviceIndex most_devices = 64;
 
 // Are the segments apart from each other, and does each consist of its blocks, without gap or
-// overlap? `name` is the map's in the error.
+// overlap and with no two free ones side by side? `name` is the map's in the error.
 std::optional<ImportError> check_map(const RecordedMap& map, const std::string& name);
 
 // The name of a device's stream, by its handle: s0 for 0, else s1, s2, ... in order of appearance.

@@ -124,6 +124,18 @@ TEST(ImportRecording, DevicesAreDeclaredAndSelected) {
             "expect segments@1 == 1\n");
 }
 
+TEST(ImportRecording, TheDeviceHoldsWhatTheSegmentsTakeAtATime) {
+  Recording recording;
+  for (int i = 0; i < 20; ++i) {
+    recording.events.push_back(event(Action::segment_alloc, 0_B, 100_GiB));
+    recording.events.push_back(event(Action::segment_free, 0_B, 100_GiB));
+  }
+  EXPECT_EQ(text_of(recording).substr(0, 20), "gpu 0 memory=100GiB\n");
+  recording.events = {event(Action::segment_alloc, 0_B, 1024_GiB),
+                      event(Action::segment_alloc, 2048_GiB, 2_MiB)};
+  EXPECT_EQ(text_of(recording), "the segments of device 0 take more than 1 TiB");
+}
+
 TEST(ImportRecording, RefusesEventsThatCannotBe) {
   const auto refusal = [](std::vector<RecordedEvent> events) {
     Recording recording;
@@ -154,6 +166,8 @@ TEST(ImportRecording, AMapIsTiledAndApart) {
   EXPECT_EQ(refusal({segment({live(0_B, 1_MiB), idle(1_MiB, 1_MiB)})}), "good");
   EXPECT_EQ(refusal({segment({live(0_B, 1_MiB), idle(2_MiB, 1_MiB)})}),
             "map[0]: the segment at 0x7e0000000000 is not the sum of its blocks");
+  EXPECT_EQ(refusal({segment({idle(0_B, 1_MiB), idle(1_MiB, 1_MiB)})}),
+            "map[0]: the segment at 0x7e0000000000 has two free blocks side by side");
   EXPECT_EQ(refusal({segment({live(1_MiB, 2_MiB)}), segment({live(0_B, 2_MiB)})}),
             "map[1]: the segment at 0x7e0000000000 overlaps another");
   EXPECT_EQ(refusal({segment({live(1_B, 2_MiB)})}),

@@ -29,6 +29,13 @@ std::vector<RecordedCall> Machine::take_calls() {
   return calls;
 }
 
+std::vector<Span> Machine::spans_out(DeviceIndex device) const {
+  std::vector<Span> spans;
+  for (const auto& [address, size] : counts_[static_cast<std::size_t>(device)].out)
+    spans.push_back({address, size});
+  return spans;
+}
+
 std::uint64_t Machine::calls(DriverCall call, DeviceIndex device) const {
   return counts_[static_cast<std::size_t>(device)].calls[static_cast<std::size_t>(call)];
 }

@@ -39,9 +39,7 @@ class Machine {
   std::uint64_t calls(DriverCall call, DeviceIndex device) const;
   void reset_calls();
   // The memory that the allocator has from the driver and did not give back.
-  const std::map<Address, Bytes>& spans_out(DeviceIndex device) const {
-    return counts_[static_cast<std::size_t>(device)].out;
-  }
+  std::vector<Span> spans_out(DeviceIndex device) const;
 
  private:
   struct Counts {  // Of one device.

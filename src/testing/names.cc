@@ -9,14 +9,14 @@ constexpr std::uint64_t handle_step = 0x100;
 }  // namespace
 
 void Names::bind(const std::string& name, const Range& range) {
-  ranges_[name] = range;
-  if (range.is_live) live_[range.span.begin] = name;
+  Entry& entry = *ranges_.insert_or_assign(name, range).first;
+  if (range.is_live) live_[range.span.begin] = &entry;
 }
 
 void Names::release(Address address) {
   const auto live = live_.find(address);
   if (live == live_.end()) return;
-  ranges_[live->second].is_live = false;
+  live->second->second.is_live = false;
   live_.erase(live);
 }
 
@@ -32,14 +32,14 @@ bool Names::is_live(const std::string& name) const {
 
 const Range* Names::live_at(Address address) const {
   const auto live = live_.find(address);
-  return live == live_.end() ? nullptr : find(live->second);
+  return live == live_.end() ? nullptr : &live->second->second;
 }
 
-const std::string* Names::live_overlapping(Span span) const {
+const Names::Entry* Names::live_overlapping(Span span) const {
   const auto above = live_.lower_bound(span.end());
   if (above == live_.begin()) return nullptr;
-  const std::string& name = std::prev(above)->second;  // The last that starts below the end.
-  return find(name)->span.overlaps(span) ? &name : nullptr;
+  const Entry* entry = std::prev(above)->second;  // The last that starts below the end.
+  return entry->second.span.overlaps(span) ? entry : nullptr;
 }
 
 std::optional<StreamId> Streams::mention(const std::string& name, int thread) {

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <unordered_map>
+#include <utility>
 
 #include "base/ids.h"
 #include "base/result.h"
@@ -26,6 +27,8 @@ struct Range {
 
 class Names {
  public:
+  using Entry = std::pair<const std::string, Range>;  // A name and its range.
+
   // REQUIRES: the name is not live; the range is live or null.
   void bind(const std::string& name, const Range& range);
   // The range of the live block that starts there is freed; its name stays bound to it.
@@ -33,16 +36,14 @@ class Names {
 
   const Range* find(const std::string& name) const;  // Null: the name is not known.
   bool is_live(const std::string& name) const;
-  const Range* live_at(Address address) const;  // The live block that starts there, or null.
-  // The name of a live block that overlaps the span, or null.
-  const std::string* live_overlapping(Span span) const;
+  const Range* live_at(Address address) const;     // The live block that starts there, or null.
+  const Entry* live_overlapping(Span span) const;  // A live block that overlaps it, or null.
 
-  // All live blocks, by address.
-  const std::map<Address, std::string>& live() const { return live_; }
+  const std::map<Address, Entry*>& live() const { return live_; }  // All live blocks.
 
  private:
   std::unordered_map<std::string, Range> ranges_;
-  std::map<Address, std::string> live_;
+  std::map<Address, Entry*> live_;
 };
 
 // Streams are handles, as the allocator sees them. They are made where they are mentioned first.

@@ -17,16 +17,23 @@
 #include "driver/driver.h"
 #include "testing/program.h"
 
+namespace cairn {
+class AllDevices;
+}
+
 namespace cairn::testing {
 
 struct WorldOptions {
   bool lockstep = true;  // The reference model foretells each operation.
-  bool checkers = true;  // All invariants of all devices are checked after each step.
+  // After each step all invariants of all devices are checked, and that live blocks are unchanged.
+  bool checkers = true;
   // The whole map of memory is compared with the model's after so many steps, and at the end.
   std::uint64_t steps_between_maps = 64;
-  // Puts a driver between the allocator and what is recorded of it, so that a test can see that a
-  // lie is seen. Null: none.
+
+  // For those who plant a fault to see that it is found; null: none. A driver between the allocator
+  // and what is recorded of it; and what happens after each operation, before the checks.
   std::function<std::unique_ptr<Driver>(Driver& recorded)> wrap_driver;
+  std::function<void(AllDevices& allocator)> meddle;
 };
 
 // What became of one statement.

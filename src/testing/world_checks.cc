@@ -1,6 +1,7 @@
 // What must be true: what the Program expects, and what must hold whatever it says.
 #include "heap/heap.h"
 #include "invariants/catalogue/hook.h"
+#include "invariants/checkers/checkers.h"
 #include "testing/parser_words.h"
 #include "testing/printer.h"
 #include "testing/world_impl.h"
@@ -93,12 +94,12 @@ StepResult World::Impl::check_all(const StepResult& result, invariants::Recorder
   using Kind = StepResult::Kind;
   if (result.kind != Kind::ok && result.kind != Kind::failed) return result;
   ++operations_;
-  if (auto found = check_gpu()) return *found;
-  if (auto difference = check_invariants(recorder)) return finding(*std::move(difference));
-  if (options_.checkers || result.error != ErrorCode::none)
-    if (auto difference = check_live_blocks()) return finding(*std::move(difference));
+  if (options_.meddle) options_.meddle(machine_.allocator());
   const bool with_maps =
       options_.steps_between_maps != 0 && operations_ % options_.steps_between_maps == 0;
+  if (auto found = check_gpu()) return *found;
+  if (auto difference = check_allocator(recorder, options_.checkers))
+    return finding(*std::move(difference));
   if (auto difference = check_lockstep(with_maps)) return finding(*std::move(difference));
   return result;
 }
@@ -107,10 +108,7 @@ StepResult World::Impl::finish() {
   invariants::Recorder recorder;
   if (open_segment_) return mistake("the blocks of the last segment do not tile it");
   if (auto found = check_gpu()) return *found;
-  if (auto difference = check_invariants(recorder)) return finding(*std::move(difference));
-  if (auto difference = check_live_blocks()) return finding(*std::move(difference));
-  for (DeviceIndex device = 0; device < device_count(); ++device)
-    if (auto difference = check_segments(device)) return finding(*std::move(difference));
+  if (auto difference = check_allocator(recorder, true)) return finding(*std::move(difference));
   if (auto difference = check_lockstep(true)) return finding(*std::move(difference));
   return ok();
 }
@@ -128,18 +126,24 @@ std::optional<StepResult> World::Impl::check_gpu() {
   return finding({"violations == 0", machine_.gpu().violations().front().message});
 }
 
-std::optional<Difference> World::Impl::check_invariants(invariants::Recorder& recorder) {
-  for (DeviceIndex device = 0; device < device_count() && options_.checkers; ++device) {
-    machine_.allocator().device(device).inspect(
-        [](const Heap& heap) { invariants::check(heap, invariants::Cost::heap); });
-    if (auto difference = check_segments(device)) return difference;
+std::optional<Difference> World::Impl::check_allocator(invariants::Recorder& recorder,
+                                                       bool thoroughly) {
+  for (DeviceIndex device = 0; device < device_count() && thoroughly; ++device) {
+    machine_.allocator().device(device).inspect([&](const Heap& heap) {
+      invariants::check(heap, invariants::Cost::heap);
+      invariants::check_segments_from_driver(heap, machine_.spans_out(device));
+    });
   }
-  if (recorder.violations().empty()) return std::nullopt;
-  const invariants::Violation& violation = recorder.violations().front();
-  return Difference{std::string(violation.invariant.id) + ": " + violation.invariant.words,
-                    violation.what};
+  if (!recorder.violations().empty()) {
+    const invariants::Violation& violation = recorder.violations().front();
+    return Difference{std::string(violation.invariant.id) + ": " + violation.invariant.words,
+                      violation.what};
+  }
+  return thoroughly ? check_live_blocks() : std::nullopt;
 }
 
+// The promised state: whatever the last operation did or failed to do, live blocks are as they were
+// when they were handed out.
 std::optional<Difference> World::Impl::check_live_blocks() {
   std::size_t count = 0;
   for (DeviceIndex device = 0; device < device_count(); ++device)
@@ -148,40 +152,25 @@ std::optional<Difference> World::Impl::check_live_blocks() {
   if (count != names_.live().size())
     return Difference{std::to_string(names_.live().size()) + " live blocks",
                       std::to_string(count) + " live blocks"};
-  for (const auto& [address, name] : names_.live()) {
-    const Range& range = *names_.find(name);
-    const std::string found =
-        machine_.allocator().device(range.device).inspect([&](const Heap& heap) {
-          const Block* block = heap.live().find(range.span.begin);
-          if (block == nullptr) return "no live block at " + print_address(range.span.begin);
-          if (block->size == range.span.size && block->requested_size == range.requested &&
-              block->stream == range.stream)
-            return std::string();
-          return describe_block(name, block->size, block->requested_size, block->stream);
-        });
-    if (!found.empty())
-      return Difference{describe_block(name, range.span.size, range.requested, range.stream),
-                        found};
-  }
+  for (const auto& [address, entry] : names_.live())
+    if (auto difference = check_live_block(entry->first, entry->second)) return difference;
   return std::nullopt;
 }
 
-// D1: the segments are exactly the memory that the driver has out.
-std::optional<Difference> World::Impl::check_segments(DeviceIndex device) {
-  std::map<Address, Bytes> segments;
-  machine_.allocator().device(device).inspect([&](const Heap& heap) {
-    for (const auto& [address, segment] : heap.segments()) segments[address] = segment.span.size;
-  });
-  const auto& out = machine_.spans_out(device);
-  if (segments == out) return std::nullopt;
-  const auto list = [](const std::map<Address, Bytes>& spans) {
-    std::string text;
-    for (const auto& [address, size] : spans)
-      text += " " + print_address(address) + " " + print_size(size);
-    return text.empty() ? " none" : text;
-  };
-  const std::string where = " of device " + std::to_string(device) + ":";
-  return Difference{"D1: segments" + where + list(out), "segments" + where + list(segments)};
+std::optional<Difference> World::Impl::check_live_block(const std::string& name,
+                                                        const Range& range) {
+  const std::string found =
+      machine_.allocator().device(range.device).inspect([&](const Heap& heap) {
+        const Block* block = heap.live().find(range.span.begin);
+        if (block == nullptr) return "no live block at " + print_address(range.span.begin);
+        const bool is_same = block->size == range.span.size &&
+                             block->requested_size == range.requested &&
+                             block->stream == range.stream;
+        if (is_same) return std::string();
+        return describe_block(name, block->size, block->requested_size, block->stream);
+      });
+  if (found.empty()) return std::nullopt;
+  return Difference{describe_block(name, range.span.size, range.requested, range.stream), found};
 }
 
 std::optional<Difference> World::Impl::check_lockstep(bool with_maps) {

@@ -98,9 +98,10 @@ class World::Impl {
   // ---- checks (world_checks.cc) ----
   StepResult check_all(const StepResult& result, invariants::Recorder& recorder);
   std::optional<StepResult> check_gpu();
-  std::optional<Difference> check_invariants(invariants::Recorder& recorder);
+  // What was reported so far; thoroughly: after all checkers ran.
+  std::optional<Difference> check_allocator(invariants::Recorder& recorder, bool thoroughly);
   std::optional<Difference> check_live_blocks();
-  std::optional<Difference> check_segments(DeviceIndex device);
+  std::optional<Difference> check_live_block(const std::string& name, const Range& range);
   std::optional<Difference> check_lockstep(bool with_maps);
   DeviceIndex device_count() { return machine_.allocator().device_count(); }
 

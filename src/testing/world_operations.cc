@@ -156,10 +156,10 @@ Result<Address, StepResult> World::Impl::target_of(const Free& free) const {
   const Address address = range->span.begin + target.offset;
   if (range->is_live || range->span.size.count == 0) return address;
   const bool is_whole = target.offset.count == 0;
-  const std::string* owner =
+  const Names::Entry* owner =
       names_.live_overlapping(is_whole ? range->span : Span{address, Bytes{1}});
   if (owner != nullptr && (is_whole || names_.live_at(address) != nullptr))
-    return Failure{mistake("what was '" + target.name + "' belongs to '" + *owner + "' now")};
+    return Failure{mistake("what was '" + target.name + "' belongs to '" + owner->first + "' now")};
   return address;
 }
 
@@ -185,7 +185,7 @@ StepResult World::Impl::act(const Free& free) {
   const auto check = check_of(free, *target, checked_stream);
 
   operated_ = true;
-  const Error error = error_of(machine_.allocator().free(*target, check));
+  const Error error = error_of(machine_.allocator().free(*target, check ? &*check : nullptr));
   const auto calls = machine_.take_calls();
   if (lockstep_) {
     const auto size = check ? std::optional(check->size) : std::nullopt;

@@ -4,6 +4,8 @@
 
 #include <utility>
 
+#include "allocator/all_devices.h"
+#include "invariants/catalogue/report.h"
 #include "testing/parser.h"
 
 namespace cairn::testing {
@@ -141,6 +143,12 @@ TEST(World, MemoryCanBeThereFromTheStart) {
            "large");
   violated(start + "expect_segment 0x7e0000000000 20MiB large s1\nexpect_block 20MiB inactive\n", 7,
            "4MiB active_allocated");
+  violated(start +
+               "expect_segment 0x7e0000000000 20MiB large s1\n"
+               "expect_block 4MiB active_allocated requested=4MiB\nexpect_block 16MiB inactive\n"
+               "expect_segment 0x7e0000000000 20MiB large s1\n"
+               "expect_block 4MiB active_allocated requested=1MiB\nexpect_block 16MiB inactive\n",
+           10, "requested 1048576");
   violated(start + "expect_segment 0x200 2MiB large s1\nexpect_block 2MiB inactive\n", 6,
            "no segment there");
   mistaken(
@@ -348,6 +356,21 @@ TEST(World, ADriverCallTooManyIsSeen) {
   EXPECT_EQ(report.found, "mem_info on device 0");
 }
 
+TEST(World, ADriverCallTooManyAtTheEndIsSeen) {
+  struct AsksAfterwards : Liar {
+    using Liar::Liar;
+    DriverResult<Address> malloc(DeviceIndex device, Bytes size) override {
+      auto result = Liar::malloc(device, size);
+      static_cast<void>(Liar::mem_info(device));
+      return result;
+    }
+  };
+  const RunReport report = run_with<AsksAfterwards>("alloc a 512\n", true);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.expected, "no more driver calls");
+  EXPECT_EQ(report.found, "mem_info on device 0");
+}
+
 TEST(World, MemoryHandedOutTwiceIsSeen) {
   struct SameAgain : Liar {
     using Liar::Liar;
@@ -373,6 +396,73 @@ TEST(World, AFailureThatTheModelDoesNotForetellIsSeen) {
   const RunReport report = run_with<Refuses>("alloc a 1 -> cuda_error\n", true);
   EXPECT_EQ(report.verdict, Verdict::violated);
   EXPECT_EQ(report.found, "failure: cuda_error");
+}
+
+TEST(World, ARefusalThatTheDriverNeverMadeIsSeen) {
+  struct DeniesFrees : Liar {
+    using Liar::Liar;
+    DriverResult<Done> free(DeviceIndex device, Address address) override {
+      static_cast<void>(Liar::free(device, address));
+      return Failure{CudaStatus::unknown};
+    }
+  };
+  const RunReport report =
+      run_with<DeniesFrees>("alloc a 1\nfree a\nempty_cache -> cuda_error\n", true);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.expected, "success");
+  EXPECT_EQ(report.found, "failure: cuda_error");
+}
+
+// ---- and deeds behind the World's back ----
+
+RunReport run_meddled(const std::string& text, std::function<void(AllDevices&)> meddle,
+                      bool lockstep) {
+  RunOptions options;
+  options.world.lockstep = lockstep;
+  options.world.meddle = std::move(meddle);
+  return run_text(text, options);
+}
+
+constexpr Address first_block{0x100000000000};
+
+TEST(World, ALiveBlockThatIsGoneIsSeen) {
+  const auto free_it = [](AllDevices& allocator) {
+    ASSERT_TRUE(static_cast<bool>(allocator.free(first_block, {})));
+  };
+  const RunReport report = run_meddled("alloc a 1\n", free_it, false);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.expected, "1 live blocks");
+  EXPECT_EQ(report.found, "0 live blocks");
+}
+
+TEST(World, ALiveBlockThatChangedIsSeen) {
+  const auto replace_it = [](AllDevices& allocator) {
+    ASSERT_TRUE(static_cast<bool>(allocator.free(first_block, {})));
+    ASSERT_TRUE(static_cast<bool>(allocator.allocate({.size_bytes = 2})));
+  };
+  const RunReport report = run_meddled("alloc a 1\n", replace_it, false);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.expected, "'a' of 512, requested 1, stream 0x0");
+  EXPECT_EQ(report.found, "'a' of 512, requested 2, stream 0x0");
+}
+
+TEST(World, AStatisticThatDiffersIsNamed) {
+  const auto forget_peaks = [](AllDevices& allocator) { allocator.device(0).reset_peak_stats(); };
+  const RunReport report = run_meddled("alloc a 1\nfree a\n", forget_peaks, true);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.line, 2);
+  EXPECT_EQ(report.expected, "allocation.all: current 0, peak 1, allocated 1, freed 1");
+  EXPECT_EQ(report.found, "allocation.all: current 0, peak 0, allocated 1, freed 1");
+}
+
+TEST(World, AnInvariantThatDoesNotHoldIsNamed) {
+  const auto report_it = [](AllDevices&) {
+    invariants::report(invariants::segments_disjoint, "two segments", "file", 1);
+  };
+  const RunReport report = run_meddled("alloc a 1\n", report_it, true);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.expected, "H1: No two segments overlap.");
+  EXPECT_EQ(report.found, "two segments");
 }
 
 }  // namespace

@@ -1,0 +1,275 @@
+// The climb when nothing cached fits: its rungs in order, and what each failure leaves behind.
+#include "allocator/retry_ladder.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "allocator/device_in_test.h"
+
+namespace cairn {
+namespace {
+
+using namespace literals;
+
+constexpr CudaStatus broken = CudaStatus::illegal_address;
+constexpr Address seg(std::uint64_t number) { return ScriptedDriver::segment(number); }
+
+Options with_max_split(Bytes max_split) {
+  Options options;
+  options.max_split_size_bytes = max_split.count;
+  return options;
+}
+
+// Live: 1000 bytes in #1, 3 MiB in #2, on s0. Cached, all of s1: #3 12 MiB, #4 small, #5 14 MiB.
+class RetryLadderTest : public testing::Test {
+ protected:
+  RetryLadderTest() {
+    device_.allocate(1000_B);
+    device_.allocate(3_MiB);
+    const Address large = device_.allocate(12_MiB, s1);
+    const Address small = device_.allocate(1_MiB, s1);
+    const Address other = device_.allocate(14_MiB, s1);
+    for (const Address address : {large, small, other}) device_.free(address);
+    device_.driver().calls();
+    live_ = device_.live();
+    stats_ = device_.stats();
+  }
+  Calls calls() { return device_.driver().calls(); }
+  void expect_error(const Result<Address, Error>& result, ErrorCode code, CudaStatus status) {
+    EXPECT_EQ(error_of(result).code, code) << error_of(result).message;
+    EXPECT_EQ(error_of(result).cuda_code, static_cast<int>(status));
+    EXPECT_EQ(device_.live(), live_);
+  }
+
+  DeviceInTest device_;
+  LiveBlocks live_;
+  DeviceStats stats_;
+};
+
+TEST_F(RetryLadderTest, AHitDoesNotAskTheDriver) {
+  EXPECT_EQ(device_.allocate(12_MiB, s1), seg(3));
+  EXPECT_EQ(calls(), Calls{});
+  EXPECT_EQ(device_.stats().num_device_alloc, 5);
+}
+
+TEST_F(RetryLadderTest, AMissAsksForASegment) {
+  EXPECT_EQ(device_.allocate(30_MiB), seg(6));
+  EXPECT_EQ(calls(), Calls{"malloc 0 30MiB"});
+  EXPECT_EQ(device_.stats().num_device_alloc, 6);
+  EXPECT_EQ(device_.stats().num_alloc_retries, 0);
+}
+
+TEST_F(RetryLadderTest, WithoutMemoryTheCacheGoesBackAndTheDriverIsAskedAgain) {
+  device_.driver().answer({oom});
+  EXPECT_EQ(device_.allocate(30_MiB), seg(6));
+  EXPECT_EQ(calls(),
+            (Calls{"malloc 0 30MiB", "free 0 #3", "free 0 #5", "free 0 #4", "malloc 0 30MiB"}));
+  const DeviceStats stats = device_.stats();
+  EXPECT_EQ(stats.num_alloc_retries, 1);
+  EXPECT_EQ(stats.num_ooms, 0);
+  EXPECT_EQ(stats.num_device_alloc, 6);
+  EXPECT_EQ(stats.num_device_free, 3);
+  EXPECT_EQ(stats.segment.all, (Stat{3, 5, 6, 3}));
+  EXPECT_EQ(device_.segments(), (std::vector{seg(1), seg(2), seg(6)}));
+}
+
+TEST_F(RetryLadderTest, OutOfMemoryInTheEnd) {
+  device_.driver().answer({oom, ok, ok, ok, oom});
+  const auto result = device_.try_allocate(30_MiB);
+  expect_error(result, ErrorCode::out_of_memory, oom);
+  EXPECT_EQ(calls(), (Calls{"malloc 0 30MiB", "free 0 #3", "free 0 #5", "free 0 #4",
+                            "malloc 0 30MiB", "mem_info 0"}));
+  EXPECT_EQ(device_.segments(), (std::vector{seg(1), seg(2)}));
+  EXPECT_EQ(device_.stats().num_ooms, 1);
+  EXPECT_EQ(device_.stats().num_alloc_retries, 1);
+  EXPECT_EQ(device_.stats().num_device_alloc, 5);
+  EXPECT_EQ(device_.stats().allocation.all, stats_.allocation.all);
+}
+
+// Tried: the segment, not the request. 1000 bytes and 3 MiB are live in 2 and 20 MiB.
+TEST_F(RetryLadderTest, TheMessageSaysWhatWasTriedAndWhatThereIs) {
+  device_.driver().answer({oom, ok, ok, ok, oom});
+  const auto result = device_.try_allocate(19_MiB - 5_B);
+  const std::string message = error_of(result).message;
+  for (const char* words : {"20.00 MiB", "19922939 bytes", "device 0", "80.00 GiB", "3.00 GiB"}) {
+    EXPECT_NE(message.find(words), std::string::npos) << words << " in: " << message;
+  }
+  const std::string sums = "3.00 MiB is allocated and 19.00 MiB is reserved but unallocated";
+  EXPECT_NE(message.find(sums), std::string::npos) << message;
+}
+
+TEST_F(RetryLadderTest, WithoutMemoryInfoItIsOutOfMemoryAllTheSame) {
+  device_.driver().answer({oom, ok, ok, ok, oom, broken});
+  const auto result = device_.try_allocate(30_MiB);
+  expect_error(result, ErrorCode::out_of_memory, oom);
+  EXPECT_EQ(error_of(result).message.find("capacity"), std::string::npos);
+  EXPECT_EQ(device_.stats().num_ooms, 1);
+}
+
+TEST_F(RetryLadderTest, AnyOtherErrorEndsTheClimbAtOnce) {
+  device_.driver().answer({broken});
+  const auto result = device_.try_allocate(30_MiB);
+  expect_error(result, ErrorCode::cuda_error, broken);
+  EXPECT_EQ(calls(), Calls{"malloc 0 30MiB"});
+  EXPECT_EQ(device_.stats(), stats_);
+  for (const char* words : {"malloc", "device 0", "illegal_address", "700"}) {
+    EXPECT_NE(error_of(result).message.find(words), std::string::npos) << error_of(result).message;
+  }
+}
+
+TEST_F(RetryLadderTest, AlsoWhenItComesAtTheSecondAsking) {
+  device_.driver().answer({oom, ok, ok, ok, broken});
+  expect_error(device_.try_allocate(30_MiB), ErrorCode::cuda_error, broken);
+  EXPECT_EQ(calls().size(), 5U);
+  EXPECT_EQ(device_.stats().num_alloc_retries, 1);
+  EXPECT_EQ(device_.stats().num_ooms, 0);
+}
+
+// The cache goes back as #3, #5, #4. What the driver refuses stays, and so does the rest.
+TEST_F(RetryLadderTest, ASegmentThatTheDriverRefusesStaysAndSoDoesTheRest) {
+  const std::vector<std::vector<Address>> stay{{seg(1), seg(2), seg(3), seg(4), seg(5)},
+                                               {seg(1), seg(2), seg(4), seg(5)},
+                                               {seg(1), seg(2), seg(4)}};
+  for (std::size_t nth = 0; nth < stay.size(); ++nth) {
+    DeviceInTest device;
+    device.allocate(1000_B);
+    device.allocate(3_MiB);
+    const Address large = device.allocate(12_MiB, s1);
+    const Address small = device.allocate(1_MiB, s1);
+    const Address other = device.allocate(14_MiB, s1);
+    for (const Address address : {large, small, other}) device.free(address);
+    device.driver().calls();
+
+    std::vector<CudaStatus> answers{oom};
+    answers.insert(answers.end(), nth, ok);
+    answers.push_back(broken);
+    device.driver().answer(answers);
+    const auto result = device.try_allocate(30_MiB);
+    EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error);
+    EXPECT_NE(error_of(result).message.find("free"), std::string::npos);
+    EXPECT_EQ(device.driver().calls().size(), nth + 2);
+    EXPECT_EQ(device.segments(), stay[nth]);
+    EXPECT_EQ(device.live(), live_);
+    const DeviceStats stats = device.stats();
+    EXPECT_EQ(stats.num_alloc_retries, 0);
+    EXPECT_EQ(stats.num_device_free, static_cast<std::int64_t>(nth));
+    EXPECT_EQ(stats.segment.all.current, static_cast<std::int64_t>(5 - nth));
+    EXPECT_EQ(stats.allocation, stats_.allocation);
+    EXPECT_EQ(stats.requested_bytes, stats_.requested_bytes);
+
+    EXPECT_TRUE(device.try_allocate(30_MiB));  // It goes on as if nothing had been.
+  }
+}
+
+TEST_F(RetryLadderTest, EmptyCacheIsTheLastRungAlone) {
+  EXPECT_TRUE(device_.empty_cache());
+  EXPECT_EQ(calls(), (Calls{"free 0 #3", "free 0 #5", "free 0 #4"}));
+  EXPECT_EQ(device_.stats().num_alloc_retries, 0);
+  EXPECT_EQ(device_.stats().num_sync_all_streams, 1);
+  EXPECT_EQ(device_.live(), live_);
+  EXPECT_TRUE(device_.empty_cache());
+  EXPECT_EQ(calls(), Calls{});
+}
+
+TEST_F(RetryLadderTest, EmptyCacheStopsWhereTheDriverRefuses) {
+  device_.driver().answer({ok, broken});
+  const auto result = device_.empty_cache();
+  EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error);
+  EXPECT_EQ(error_of(result).cuda_code, 700);
+  EXPECT_EQ(calls(), (Calls{"free 0 #3", "free 0 #5"}));
+  EXPECT_EQ(device_.segments(), (std::vector{seg(1), seg(2), seg(4), seg(5)}));
+  EXPECT_EQ(device_.live(), live_);
+}
+
+TEST_F(RetryLadderTest, MemoryThatIsNotAlignedAsAskedStaysCached) {
+  device_.driver().next_address(Address{0x7e0000000200});
+  const auto result = device_.try_allocate(30_MiB, s0, 2_MiB);
+  expect_error(result, ErrorCode::unsupported, CudaStatus::success);
+  for (const char* words : {"0x7e0000000200", "device 0", "2097152"}) {
+    EXPECT_NE(error_of(result).message.find(words), std::string::npos) << error_of(result).message;
+  }
+  EXPECT_EQ(device_.stats().num_device_alloc, 6);
+  EXPECT_EQ(device_.stats().segment.all.current, 6);
+  calls();
+  EXPECT_EQ(device_.allocate(30_MiB), Address{0x7e0000000200});
+  EXPECT_EQ(calls(), Calls{});
+}
+
+// --- with max_split_size, the rung of oversize segments ---
+
+// Cached: #1 40 MiB, #2 24 MiB, #3 small.
+class OversizeRungTest : public testing::Test {
+ protected:
+  OversizeRungTest() {
+    const Address large = device_.allocate(40_MiB);
+    const Address medium = device_.allocate(24_MiB);
+    const Address small = device_.allocate(1_KiB);
+    for (const Address address : {large, medium, small}) device_.free(address);
+    device_.driver().calls();
+  }
+  Calls calls() { return device_.driver().calls(); }
+
+  DeviceInTest device_{with_max_split(20_MiB)};
+};
+
+TEST_F(OversizeRungTest, OneThatIsEnoughGoesBackAlone) {
+  device_.driver().answer({oom});
+  device_.allocate(2_MiB);
+  EXPECT_EQ(calls(), (Calls{"malloc 0 20MiB", "free 0 #2", "malloc 0 20MiB"}));
+  EXPECT_EQ(device_.stats().num_alloc_retries, 0);
+  EXPECT_EQ(device_.stats().num_device_free, 1);
+}
+
+TEST_F(OversizeRungTest, SeveralThatAreEnough) {
+  device_.driver().answer({oom});
+  device_.allocate(64_MiB);
+  EXPECT_EQ(calls(), (Calls{"malloc 0 64MiB", "free 0 #1", "free 0 #2", "malloc 0 64MiB"}));
+  EXPECT_EQ(device_.stats().num_alloc_retries, 0);
+}
+
+TEST_F(OversizeRungTest, WhereTheyAreNotEnoughTheNextRungAsks) {
+  device_.driver().answer({oom});
+  device_.allocate(66_MiB);
+  EXPECT_EQ(calls(),
+            (Calls{"malloc 0 66MiB", "free 0 #1", "free 0 #2", "free 0 #3", "malloc 0 66MiB"}));
+  EXPECT_EQ(device_.stats().num_alloc_retries, 1);
+}
+
+TEST_F(OversizeRungTest, WhereTheDriverHasStillNothingAllGoesBack) {
+  device_.driver().answer({oom, ok, oom, ok, ok, oom});
+  const auto result = device_.try_allocate(2_MiB);
+  EXPECT_EQ(error_of(result).code, ErrorCode::out_of_memory);
+  EXPECT_EQ(calls(), (Calls{"malloc 0 20MiB", "free 0 #2", "malloc 0 20MiB", "free 0 #1",
+                            "free 0 #3", "malloc 0 20MiB", "mem_info 0"}));
+  EXPECT_EQ(device_.segments(), std::vector<Address>{});
+}
+
+// The six calls before mem_info of the climb above, each failing in its turn.
+TEST_F(OversizeRungTest, AFailureAtAnyCallEndsTheClimbThere) {
+  const std::vector<CudaStatus> climb{oom, ok, oom, ok, ok, oom};
+  for (std::size_t nth = 0; nth < climb.size(); ++nth) {
+    DeviceInTest device(with_max_split(20_MiB));
+    const Address large = device.allocate(40_MiB);
+    const Address medium = device.allocate(24_MiB);
+    const Address small = device.allocate(1_KiB);
+    device.allocate(30_MiB, s1);
+    for (const Address address : {large, medium, small}) device.free(address);
+    const LiveBlocks live = device.live();
+    device.driver().calls();
+    std::vector<CudaStatus> answers(climb.begin(), climb.begin() + static_cast<long>(nth));
+    answers.push_back(broken);
+    device.driver().answer(answers);
+    const auto result = device.try_allocate(2_MiB);
+    EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error) << nth;
+    EXPECT_EQ(device.driver().calls().size(), nth + 1);
+    EXPECT_EQ(device.live(), live);
+    EXPECT_EQ(device.stats().num_ooms, 0);
+    EXPECT_EQ(device.stats().num_alloc_retries, nth == 5 ? 1 : 0);
+    EXPECT_TRUE(device.try_allocate(2_MiB));
+  }
+}
+
+}  // namespace
+}  // namespace cairn

@@ -1,0 +1,147 @@
+#include "tool/replay_machine.h"
+
+#include <algorithm>
+
+#include "allocator/all_devices.h"
+#include "driver/recording_driver.h"
+#include "simulator/simulated_driver.h"
+#include "testing/printer.h"
+
+namespace cairn::tool {
+namespace {
+
+Stream as_stream(std::uint64_t handle) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): a key; nobody follows it.
+  return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(handle));
+}
+
+class ReplayMachine {
+ public:
+  explicit ReplayMachine(const ReplayPlan& plan)
+      : plan_(plan),
+        gpu_(plan.devices),
+        below_(gpu_),
+        driver_(below_),
+        devices_(driver_, plan.options),
+        addresses_(plan.slot_count) {}
+
+  Result<ReplayFigures, ReplayRefusal> run() {
+    for (const ReplaySegment& segment : plan_.segments) {
+      if (!adopt(segment)) return Failure{refusal_};
+    }
+    const auto start = std::chrono::steady_clock::now();
+    for (const ReplayOperation& operation : plan_.operations) {
+      if (!carry_out(operation)) return Failure{refusal_};
+    }
+    figures_.time = std::chrono::steady_clock::now() - start;
+    if (const auto mistakes = gpu_.mistakes(); !mistakes.empty()) {
+      return Failure{ReplayRefusal{ExitCode::bad_input, 0, mistakes.front()}};
+    }
+    read_figures();
+    return figures_;
+  }
+
+ private:
+  bool refuse(ExitCode code, int line, std::string why) {
+    refusal_ = {code, line, std::move(why)};
+    return false;
+  }
+
+  bool adopt(const ReplaySegment& segment) {
+    const auto placed = gpu_.place(segment.device, segment.layout.span);
+    if (!placed) return refuse(ExitCode::bad_input, 0, placed.error());
+    devices_.device(segment.device).adopt_segment(segment.layout);
+    Address next = segment.layout.span.begin;
+    std::size_t live = 0;
+    for (const BlockLayout& block : segment.layout.blocks) {
+      if (block.allocated) addresses_[segment.slots[live++]] = next;
+      next = next + block.size;
+    }
+    return true;
+  }
+
+  bool carry_out(const ReplayOperation& operation) {
+    switch (operation.kind) {
+      case ReplayOperation::Kind::alloc:
+        return alloc(operation);
+      case ReplayOperation::Kind::free:
+        return free(operation);
+      case ReplayOperation::Kind::next_segment:
+        return next_segment(operation);
+      default:
+        return empty_cache(operation);
+    }
+  }
+
+  bool alloc(const ReplayOperation& operation) {
+    ++figures_.allocations;
+    const auto address =
+        devices_.allocate({operation.size.count, operation.device, as_stream(operation.stream),
+                           operation.alignment.count});
+    if (operation.must_fail != address.failed()) {
+      return refuse(ExitCode::violated, operation.line,
+                    address ? "this had to fail: out of memory" : address.error().message);
+    }
+    if (!address) return true;
+    addresses_[operation.slot] = *address;
+    if (operation.address == Address{} || operation.address == *address) return true;
+    return refuse(ExitCode::violated, operation.line,
+                  "expected " + testing::print_address(operation.address) + ", found " +
+                      testing::print_address(*address));
+  }
+
+  bool free(const ReplayOperation& operation) {
+    ++figures_.frees;
+    const Address address = addresses_[operation.slot];
+    if (address == Address{}) return true;  // 0 bytes were asked for.
+    const auto freed = devices_.free(address, std::nullopt);
+    return freed || refuse(ExitCode::violated, operation.line, freed.error().message);
+  }
+
+  bool next_segment(const ReplayOperation& operation) {
+    const auto set = gpu_.set_next_address(operation.device, operation.address);
+    return set || refuse(ExitCode::bad_input, operation.line, set.error());
+  }
+
+  bool empty_cache(const ReplayOperation& operation) {
+    const auto emptied = devices_.empty_cache();
+    return emptied || refuse(ExitCode::violated, operation.line, emptied.error().message);
+  }
+
+  void read_figures() {
+    for (DeviceIndex device = 0; device < devices_.device_count(); ++device) {
+      const DeviceStats stats = devices_.device(device).stats();
+      figures_.peak_allocated += static_cast<std::uint64_t>(stats.allocated_bytes.all.peak);
+      figures_.peak_reserved += static_cast<std::uint64_t>(stats.reserved_bytes.all.peak);
+      for (const SegmentInfo& segment : devices_.device(device).map()) add_free_blocks(segment);
+    }
+    for (int i = 0; i < driver_call_count; ++i) {
+      figures_.calls[static_cast<std::size_t>(i)] = driver_.calls(static_cast<DriverCall>(i));
+    }
+  }
+
+  void add_free_blocks(const SegmentInfo& segment) {
+    for (const BlockInfo& block : segment.blocks) {
+      if (block.state != BlockState::inactive) continue;
+      figures_.total_free += block.size_bytes;
+      figures_.largest_free = std::max(figures_.largest_free, block.size_bytes);
+    }
+  }
+
+  const ReplayPlan& plan_;
+  simulator::SimulatedGpu gpu_;
+  simulator::SimulatedDriver below_;
+  RecordingDriver driver_;
+  AllDevices devices_;
+  std::vector<Address> addresses_;  // By slot.
+  ReplayFigures figures_;
+  ReplayRefusal refusal_;
+};
+
+}  // namespace
+
+Result<ReplayFigures, ReplayRefusal> replay(const ReplayPlan& plan) {
+  return ReplayMachine(plan).run();
+}
+
+}  // namespace cairn::tool

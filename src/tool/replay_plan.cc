@@ -1,0 +1,156 @@
+#include "tool/replay_plan.h"
+
+#include <unordered_map>
+
+#include "testing/printer.h"
+
+namespace cairn::tool {
+namespace {
+
+using testing::Statement;
+
+// Handles that no caller's stream has by chance; 0, 1 and 2 have a meaning of their own.
+constexpr std::uint64_t first_handle = 0x1000;
+
+class Planner {
+ public:
+  Result<ReplayPlan, ReplayRefusal> plan(const testing::Program& program) {
+    plan_.devices.emplace_back();
+    for (const Statement& statement : program.statements) {
+      line_ = statement.line;
+      thread_ = statement.thread.value_or(0);
+      expected_ = statement.expected;
+      std::visit([this](const auto& operation) { add(operation); }, statement.operation);
+      if (refusal_) return Failure{*refusal_};
+    }
+    return std::move(plan_);
+  }
+
+ private:
+  // ---- declarations ----
+  void add(const testing::GpuDecl& gpu) {
+    see_device(gpu.device);
+    plan_.devices[static_cast<std::size_t>(gpu.device)] = {gpu.memory, gpu.adjacent,
+                                                           gpu.reuse_addresses};
+  }
+  void add(const testing::Conf& conf) {
+    const auto parsed = parse_settings(conf.text, plan_.options);
+    if (!parsed.ok) return refuse(ExitCode::bad_input, parsed.error.message);
+    plan_.options = parsed.options;
+    if (std::string fault = find_fault(parsed.options); !fault.empty()) {
+      refuse(ExitCode::bad_input, std::move(fault));
+    }
+  }
+  void add(const testing::SegmentDecl& segment) {
+    const DeviceIndex device = segment.gpu.value_or(0);
+    see_device(device);
+    const SegmentLayout layout{
+        {segment.address, segment.size}, segment.pool, {handle(device, segment.stream)}, {}};
+    plan_.segments.push_back({device, layout, {}});
+  }
+  void add(const testing::BlockDecl& block) {
+    ReplaySegment& segment = plan_.segments.back();
+    segment.layout.blocks.push_back({block.size, block.name.has_value()});
+    if (block.name) segment.slots.push_back(slot_for(*block.name));
+  }
+
+  // ---- operations ----
+  void add(const testing::NextSegment& next) {
+    ReplayOperation& operation = append(ReplayOperation::Kind::next_segment);
+    operation.address = next.address;
+  }
+  void add(const testing::SetDevice& set) {
+    see_device(set.device);
+    device_of_thread_[thread_] = set.device;
+  }
+  void add(const testing::Alloc& alloc) {
+    if (expected_ != ErrorCode::none && expected_ != ErrorCode::out_of_memory) {
+      return refuse(ExitCode::unsupported, "only -> out_of_memory can be replayed");
+    }
+    const bool must_fail = expected_ == ErrorCode::out_of_memory;
+    const std::uint32_t slot = must_fail ? plan_.slot_count++ : slot_for(alloc.name);
+    ReplayOperation& operation = append(ReplayOperation::Kind::alloc);
+    operation.must_fail = must_fail;
+    operation.slot = slot;
+    operation.size = alloc.size;
+    operation.alignment = alloc.align.value_or(operation.alignment);
+    operation.stream = handle(operation.device, alloc.stream);
+    operation.address = alloc.expected.value_or(Address{});
+  }
+  void add(const testing::Free& free) {
+    if (std::holds_alternative<testing::NullTarget>(free.target)) return skip("free null");
+    const auto* const named = std::get_if<testing::NamedTarget>(&free.target);
+    if (named == nullptr || named->offset.count != 0 || expected_ != ErrorCode::none) {
+      return refuse(ExitCode::unsupported, "only frees of names that succeed can be replayed");
+    }
+    const auto found = slots_.find(named->name);
+    if (found == slots_.end()) {
+      return refuse(ExitCode::bad_input, "'" + named->name + "' names nothing");
+    }
+    append(ReplayOperation::Kind::free).slot = found->second;
+  }
+  void add(const testing::EmptyCache& empty) {
+    if (empty.pool) return refuse(ExitCode::unsupported, "private pools cannot be replayed");
+    append(ReplayOperation::Kind::empty_cache);
+  }
+
+  // ---- what the allocator never sees ----
+  void add(const testing::MakeStream&) { skip("streams made"); }
+  void add(const testing::Launch&) { skip("kernels"); }
+  void add(const testing::Order&) { skip("orders of streams"); }
+  void add(const testing::Sync&) { skip("synchronisations"); }
+  void add(const testing::Advance&) { skip("advances of virtual time"); }
+  void add(const testing::Reset&) { skip("resets"); }
+  void add(const testing::Expect&) { skip("expectations"); }
+  void add(const testing::ExpectSegment&) { skip("expectations"); }
+  void add(const testing::ExpectBlock&) { skip("expectations"); }
+
+  template <class Other>
+  void add(const Other& other) {
+    Statement statement;
+    statement.operation = other;
+    const std::string text = testing::print_statement(statement);
+    refuse(ExitCode::unsupported, "'" + text.substr(0, text.find('\n')) + "' cannot be replayed");
+  }
+
+  void skip(const char* what) { ++plan_.skipped[what]; }
+  void refuse(ExitCode code, std::string why) { refusal_ = {code, line_, std::move(why)}; }
+
+  void see_device(DeviceIndex device) {
+    const auto needed = static_cast<std::size_t>(device) + 1;
+    if (plan_.devices.size() < needed) plan_.devices.resize(needed);
+  }
+  ReplayOperation& append(ReplayOperation::Kind kind) {
+    ReplayOperation operation;
+    operation.kind = kind;
+    operation.line = line_;
+    operation.device = device_of_thread_[thread_];
+    plan_.operations.push_back(operation);
+    return plan_.operations.back();
+  }
+  std::uint32_t slot_for(const std::string& name) { return slots_[name] = plan_.slot_count++; }
+  // Per-thread default streams are streams of their own, as many as there are threads.
+  std::uint64_t handle(DeviceIndex device, const std::string& stream) {
+    if (stream == "s0") return 0;
+    const std::string name = stream == "ptds" ? "ptds " + std::to_string(thread_) : stream;
+    const auto next = first_handle + handles_.size();
+    return handles_.emplace(std::to_string(device) + " " + name, next).first->second;
+  }
+
+  ReplayPlan plan_;
+  std::optional<ReplayRefusal> refusal_;
+  int line_ = 0;
+  int thread_ = 0;
+  ErrorCode expected_ = ErrorCode::none;
+  std::unordered_map<std::string, std::uint32_t> slots_;
+  std::unordered_map<std::string, std::uint64_t> handles_;
+  std::unordered_map<int, DeviceIndex> device_of_thread_;
+};
+
+}  // namespace
+
+Result<ReplayPlan, ReplayRefusal> plan_replay(const testing::Program& program) {
+  return Planner().plan(program);
+}
+
+}  // namespace cairn::tool

@@ -1,0 +1,113 @@
+#include <gtest/gtest.h>
+
+#include "testing/parser.h"
+#include "tool/replay_machine.h"
+
+namespace cairn::tool {
+namespace {
+
+struct Replayed {
+  ExitCode code = ExitCode::good;
+  int line = 0;
+  std::string why;
+  ReplayFigures figures;
+};
+
+Replayed replayed(const std::string& text) {
+  const auto program = cairn::testing::parse_program(text);
+  EXPECT_TRUE(program) << program.error().message;
+  if (!program) return {};
+  const auto plan = plan_replay(*program);
+  if (!plan) return {plan.error().code, plan.error().line, plan.error().why, {}};
+  const auto figures = replay(*plan);
+  if (!figures) return {figures.error().code, figures.error().line, figures.error().why, {}};
+  return {ExitCode::good, 0, {}, *figures};
+}
+
+TEST(Replay, CountsOperationsPeaksAndDriverCalls) {
+  const auto result = replayed(
+      "alloc a 30MiB\n"
+      "alloc b 10MiB s1\n"
+      "free a\n"
+      "free b\n"
+      "empty_cache\n"
+      "alloc c 12MiB\n"
+      "alloc d 4MiB\n"
+      "free c\n");
+  ASSERT_EQ(result.code, ExitCode::good) << result.why;
+  const ReplayFigures& figures = result.figures;
+  EXPECT_EQ(figures.allocations, 4U);
+  EXPECT_EQ(figures.frees, 3U);
+  EXPECT_EQ(figures.peak_allocated, 40U << 20);
+  EXPECT_EQ(figures.peak_reserved, 40U << 20);
+  EXPECT_EQ(figures.largest_free, 16U << 20);
+  EXPECT_EQ(figures.total_free, 28U << 20);
+  EXPECT_EQ(figures.calls[static_cast<std::size_t>(DriverCall::malloc)], 4U);
+  EXPECT_EQ(figures.calls[static_cast<std::size_t>(DriverCall::free)], 2U);
+}
+
+TEST(Replay, StartsFromSegmentsAndSeesThatAddressesAreAsExpected) {
+  const std::string start =
+      "conf best_fit_tie:address\n"
+      "segment 0x7e0000000000 20MiB large s0\n"
+      "block w1 4MiB\n"
+      "block - 16MiB\n"
+      "free w1\n"
+      "alloc a 2MiB = 0x7e0000000000\n"
+      "next_segment 0x7e0040000000\n"
+      "alloc b 30MiB = 0x7e0040000000\n";
+  EXPECT_EQ(replayed(start).code, ExitCode::good);
+  const auto result = replayed(start + "alloc c 2MiB = 0x7e0000000000\n");
+  EXPECT_EQ(result.code, ExitCode::violated);
+  EXPECT_EQ(result.line, 9);
+  EXPECT_EQ(result.why, "expected 0x7e0000000000, found 0x7e0000200000");
+}
+
+TEST(Replay, ThreadsHaveTheirOwnDevicesAndDefaultStreams) {
+  const auto result = replayed(
+      "gpu 1\n"
+      "T1: device 1\n"
+      "T1: alloc a 2MiB\n"
+      "T2: alloc b 2MiB ptds\n"
+      "T3: alloc c 2MiB ptds\n"
+      "T1: free a\n");
+  ASSERT_EQ(result.code, ExitCode::good) << result.why;
+  EXPECT_EQ(result.figures.calls[static_cast<std::size_t>(DriverCall::malloc)], 3U);
+}
+
+TEST(Replay, OutOfMemoryHasToComeWhereItIsExpectedAndNowhereElse) {
+  const std::string small_gpu = "gpu 0 memory=64MiB\n";
+  EXPECT_EQ(replayed(small_gpu + "alloc a 128MiB -> out_of_memory\n").code, ExitCode::good);
+  EXPECT_EQ(replayed(small_gpu + "alloc a 8MiB -> out_of_memory\n").code, ExitCode::violated);
+  EXPECT_EQ(replayed(small_gpu + "alloc a 128MiB\n").code, ExitCode::violated);
+}
+
+TEST(Replay, ANameMeansItsLastRange) {
+  EXPECT_EQ(replayed("alloc a 2MiB\nfree a\nalloc a 30MiB\nfree a\nalloc z 0\nfree z\n").code,
+            ExitCode::good);
+  const auto twice = replayed("alloc a 2MiB\nfree a\nfree a\n");
+  EXPECT_EQ(twice.code, ExitCode::violated);
+  EXPECT_EQ(twice.line, 3);
+}
+
+TEST(Replay, WhatItCannotDoIsRefusedByLine) {
+  const auto result = replayed("alloc a 2MiB\nuse a s1\n");
+  EXPECT_EQ(result.code, ExitCode::unsupported);
+  EXPECT_EQ(result.line, 2);
+  EXPECT_EQ(result.why, "'use a s1' cannot be replayed");
+  EXPECT_EQ(replayed("conf max_split_size_mb:1\n").code, ExitCode::bad_input);
+}
+
+TEST(Replay, WhatTheAllocatorNeverSeesIsLeftOutAndCounted) {
+  const auto program = cairn::testing::parse_program(
+      "alloc a 2MiB\nlaunch s0 a 5\nadvance 5\nexpect allocated == 2MiB\nfree null\n");
+  ASSERT_TRUE(program);
+  const auto plan = plan_replay(*program);
+  ASSERT_TRUE(plan);
+  EXPECT_EQ(plan->operations.size(), 1U);
+  EXPECT_EQ(plan->skipped.at("kernels"), 1U);
+  EXPECT_EQ(plan->skipped.at("expectations"), 1U);
+}
+
+}  // namespace
+}  // namespace cairn::tool
