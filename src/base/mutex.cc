@@ -1,0 +1,28 @@
+#include "base/mutex.h"
+
+#include <chrono>
+#include <thread>
+
+namespace cairn {
+namespace {
+
+constexpr int spins = 200;  // About as long as a few hits.
+constexpr int yields = 50;
+constexpr std::chrono::microseconds nap{50};
+
+}  // namespace
+
+void Mutex::wait_and_lock() {
+  for (int looks = 0;; ++looks) {
+    // Looking does not take the cache line from the holder, as an exchange would.
+    if (!is_locked_.load(std::memory_order_relaxed) && try_lock()) return;
+    if (looks < spins) continue;
+    if (looks < spins + yields) {
+      std::this_thread::yield();
+    } else {
+      std::this_thread::sleep_for(nap);
+    }
+  }
+}
+
+}  // namespace cairn
