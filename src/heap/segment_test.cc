@@ -20,7 +20,6 @@ class SegmentTest : public testing::Test {
     segment_.span = {base, 8_KiB};
     segment_.stream = StreamId{7};
     segment_.pool = &pool_;
-    segment_.index = &pool_.make_index(StreamId{7});
     segment_.registration_counter = 5;
     slots_.reserve(8);
     Block& block = slots_.make();
@@ -29,6 +28,7 @@ class SegmentTest : public testing::Test {
     block.segment = &segment_;
     block.pool = &pool_;
     block.stream = StreamId{7};
+    block.index = &pool_.make_index(StreamId{7});
     block.tie_rank = 5;
     block.device = 3;
     segment_.first = &block;

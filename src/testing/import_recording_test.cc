@@ -63,13 +63,15 @@ TEST(ImportRecording, SegmentsGoToTheAllocationsThatTheyWereMadeFor) {
   Recording recording;  // Two threads may ask the driver before either gets its block.
   recording.events = {event(Action::segment_alloc, 0_B, 32_MiB),
                       event(Action::segment_alloc, 1_GiB, 40_MiB),
-                      event(Action::alloc, 1_GiB, 40_MiB), event(Action::alloc, 0_B, 32_MiB)};
+                      event(Action::alloc, 1_GiB, 30_MiB), event(Action::alloc, 0_B, 32_MiB),
+                      event(Action::alloc, 1_GiB + 30_MiB, 2_MiB)};
   EXPECT_EQ(text_of(recording),
             "gpu 0 memory=80GiB\n"
             "next_segment 0x7e0040000000\n"
-            "alloc a1 40MiB = 0x7e0040000000\n"
+            "alloc a1 30MiB = 0x7e0040000000\n"
             "next_segment 0x7e0000000000\n"
-            "alloc a2 32MiB = 0x7e0000000000\n");
+            "alloc a2 32MiB = 0x7e0000000000\n"
+            "alloc a3 2MiB = 0x7e0041e00000\n");
 }
 
 TEST(ImportRecording, ARunOfReleasesIsOneEmptyCacheAndANoteWhereItWasNotAll) {

@@ -63,6 +63,9 @@ TEST(ImportRewind, SmallBlocksTakeTheirRoundedSize) {
   Recording recording = ending(1_MiB, PoolKind::small);
   recording.events = {event(Action::free_completed, 0_B, 1000_B)};
   EXPECT_EQ(start_of(recording), "segment live 1KiB free 1023KiB live 19MiB");
+  recording.events = {event(Action::alloc, 8_KiB, 512_B), event(Action::free_completed, 8_KiB, 1_B),
+                      event(Action::free_completed, 0_B, 1000_B)};  // Placed there by address.
+  EXPECT_EQ(start_of(recording), "segment live 1KiB free 1023KiB live 19MiB");
 }
 
 TEST(ImportRewind, BlocksOfMaxSplitSizeTakeAllThereIs) {

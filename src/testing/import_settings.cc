@@ -45,13 +45,13 @@ std::string divisions_text(const std::array<std::uint64_t, 16>& divisions) {
 Bytes rounded_size(Bytes requested, const RecordedSettings& settings) {
   if (requested < granularity) return granularity;
   const std::uint64_t divisions = divisions_of(requested, settings);
-  if (divisions <= 1 || requested <= granularity * divisions) {
+  const std::uint64_t granules = round_up(requested, granularity).count / granularity.count;
+  if (divisions <= 1 || granules <= divisions) {
     return round_up(requested, granularity);
   }
-  if (is_power_of_two(requested)) return requested;
-  const Bytes floor{std::bit_floor(requested.count)};
-  const Bytes step{floor.count / divisions};
-  return step.count == 0 ? floor * 2 : round_up(requested, step);
+  // At least the granularity, since the request holds more than `divisions` granules.
+  const Bytes step{std::bit_floor(requested.count) / divisions};
+  return round_up(requested, step);
 }
 
 std::string settings_text(const RecordedSettings& settings, const std::string& best_fit_tie) {

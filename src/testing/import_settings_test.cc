@@ -22,6 +22,11 @@ TEST(ImportSettings, RoundsAsTheRecordedAllocatorDid) {
   EXPECT_EQ(rounded_size(Bytes{1537ULL << 20}, with_divisions(2)), Bytes{2ULL << 30});
 }
 
+TEST(ImportSettings, RoundsByGranulesWhereThereAreMoreDivisionsThanThese) {
+  EXPECT_EQ(rounded_size(Bytes{2048}, with_divisions(4)), Bytes{2048});
+  EXPECT_EQ(rounded_size(Bytes{5000}, with_divisions(std::uint64_t{1} << 63)), Bytes{5120});
+}
+
 TEST(ImportSettings, SayNothingOfWhatIsDefault) {
   EXPECT_EQ(settings_text({}, ""), "");
   EXPECT_EQ(settings_text({}, "address"), "best_fit_tie:address");

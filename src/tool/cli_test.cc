@@ -152,6 +152,40 @@ TEST_F(Cli, ImportFindsTheMapsBesideATable) {
   EXPECT_EQ(cairn({"replay", table}), 0) << err();
 }
 
+TEST_F(Cli, MessagesAboutARecordingNameLinesOfItsProgram) {
+  const std::string table = write("t.events.csv", events);
+  write("t.initial.json", initial_map);
+  write("t.segments.json", initial_map);  // Not what is there at the end.
+  EXPECT_EQ(cairn({"run", table}), 1);
+  EXPECT_THAT(err(), StartsWith(table + ", imported:"));
+  EXPECT_THAT(err(), HasSubstr("expect"));
+}
+
+TEST_F(Cli, OutputThatCannotBeWrittenIsNoSuccess) {
+  const std::string file = write("good.program", holds);
+  std::ostream nowhere(nullptr);
+  std::ostringstream complaints;
+  const char* const argv[] = {"cairn", "import", file.c_str()};
+  EXPECT_EQ(run_cli(3, argv, nowhere, complaints), 2);
+  EXPECT_THAT(complaints.str(), HasSubstr("the output cannot be written"));
+}
+
+TEST_F(Cli, ReplayReportsFigures) {
+  const std::string file = write("good.program", holds);
+  EXPECT_EQ(cairn({"replay", "--repeat", "4", file}), 0);
+  EXPECT_THAT(out(), HasSubstr("median of 4 repetitions"));
+  EXPECT_EQ(cairn({"replay", "--json", file}), 0);
+  const auto figures = nlohmann::json::parse(out());
+  EXPECT_EQ(figures["operations"], 2);
+  EXPECT_EQ(figures["peak_reserved"], 2 << 20);
+  EXPECT_EQ(figures["fragmentation_at_peak"], 0.5);
+  EXPECT_EQ(figures["driver_calls"]["malloc"], 1);
+  EXPECT_EQ(figures["skipped"]["expectations"], 1);
+  const std::string wrong = write("wrong.program", "alloc a 1MiB = 0x7e0000000000\n");
+  EXPECT_EQ(cairn({"replay", wrong}), 1);
+  EXPECT_THAT(err(), StartsWith(wrong + ":1: expected 0x7e0000000000, found 0x"));
+}
+
 TEST_F(Cli, ImportWritesWhereItIsToldAndReadsItBack) {
   const std::string table = write("table", events);
   const std::string map = write("map", initial_map);

@@ -94,7 +94,7 @@ class ReplayMachine {
     ++figures_.frees;
     const Address address = addresses_[operation.slot];
     if (address == Address{}) return true;  // 0 bytes were asked for.
-    const auto freed = devices_.free(address, std::nullopt);
+    const auto freed = devices_.free(address, nullptr);
     return freed || refuse(ExitCode::violated, operation.line, freed.error().message);
   }
 
