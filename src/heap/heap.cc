@@ -15,7 +15,8 @@ std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.co
 Heap::Heap(DeviceIndex device, const Options& options)
     : device_(device),
       policy_(options),
-      oldest_segment_first_(options.best_fit_tie == BestFitTie::segment),
+      pools_{BlockPool{PoolKind::small, {options.best_fit_tie}},
+             BlockPool{PoolKind::large, {options.best_fit_tie}}},
       ledger_(policy_.max_split_size()) {}
 
 const Block* Heap::allocate(const HeapRequest& request) {
@@ -103,7 +104,7 @@ Segment& Heap::add_segment(Span span, BlockPool& pool, StreamId stream) {
   block.pool = &pool;
   block.stream = stream;
   block.index = pool.find_index(stream);
-  block.tie_rank = oldest_segment_first_ ? segment.registration_counter : 0;
+  block.registration_counter = segment.registration_counter;
   block.device = static_cast<std::int16_t>(device_);
   segment.first = &block;
   ledger_.segment_added(pool.kind, span.size);

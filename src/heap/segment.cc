@@ -18,7 +18,7 @@ Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
   lower.pool = block.pool;
   lower.stream = block.stream;
   lower.index = block.index;
-  lower.tie_rank = block.tie_rank;
+  lower.registration_counter = block.registration_counter;
   lower.device = block.device;
 
   (lower.prev != nullptr ? lower.prev->next : segment.first) = &lower;
