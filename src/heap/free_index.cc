@@ -19,7 +19,7 @@ constexpr std::size_t highest(std::uint64_t word) {
 }  // namespace
 
 void FreeIndex::insert(Block& block) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   const std::size_t bin = bin_of(block.size);
   if (roots_[bin] != nullptr) return treap::insert(roots_[bin], block, order_);
   roots_[bin] = &block;
@@ -29,7 +29,7 @@ void FreeIndex::insert(Block& block) {
 }
 
 void FreeIndex::erase(Block& block) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   const std::size_t bin = bin_of(block.size);
   const bool is_alone = block.index_left == nullptr && block.index_right == nullptr;
   if (roots_[bin] != &block || !is_alone) return treap::erase(roots_[bin], block, order_);

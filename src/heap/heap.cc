@@ -20,7 +20,7 @@ Heap::Heap(DeviceIndex device, const Options& options)
       ledger_(policy_.max_split_size()) {}
 
 const Block* Heap::allocate(const HeapRequest& request) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   const Bytes rounded = policy_.round(request.requested);
   FreeIndex* index = pool_of(rounded).find_index(request.stream);
   if (index == nullptr) return nullptr;
@@ -62,7 +62,7 @@ void Heap::reserve(BlockPool& pool, StreamId stream, std::size_t blocks) {
 }
 
 const Block* Heap::allocate_in_new_segment(const HeapRequest& request, Span span) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   const Bytes rounded = policy_.round(request.requested);
   Block& block = *add_segment(span, pool_of(rounded), request.stream).first;
   if (round_up(block.ptr, request.alignment) + rounded > block.end()) {
@@ -73,7 +73,7 @@ const Block* Heap::allocate_in_new_segment(const HeapRequest& request, Span span
 }
 
 void Heap::adopt_segment(const SegmentLayout& layout) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   BlockPool& pool = pools_[static_cast<std::size_t>(layout.pool)];
   reserve(pool, layout.stream, layout.blocks.size());
   Block& rest = *add_segment(layout.span, pool, layout.stream).first;
@@ -161,7 +161,7 @@ void Heap::mark_allocated(Block& block, Bytes requested) {
 void Heap::insert_free(Block& block) { block.index->insert(block); }
 
 void Heap::free(Block& block) noexcept {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   // The neighbours are wanted soon, and seldom in the cache.
   __builtin_prefetch(block.prev);
   __builtin_prefetch(block.next);

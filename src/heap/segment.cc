@@ -5,7 +5,7 @@
 namespace cairn {
 
 Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
-  invariants::Audit scope{*block.segment};
+  CAIRN_AUDIT(*block.segment);
   CAIRN_HOLDS(block_size_granular, is_multiple(size, block_granularity));
   CAIRN_HOLDS(blocks_tile_segment, Bytes{0} < size && size < block.size);
   Segment& segment = *block.segment;
@@ -29,7 +29,7 @@ Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
 }
 
 void absorb_prev(Block& block, NodePool<Block>& slots) {
-  invariants::Audit scope{*block.segment};
+  CAIRN_AUDIT(*block.segment);
   Block& absorbed = *block.prev;
   CAIRN_HOLDS(blocks_tile_segment, absorbed.end() == block.ptr);
   block.ptr = absorbed.ptr;
@@ -40,7 +40,7 @@ void absorb_prev(Block& block, NodePool<Block>& slots) {
 }
 
 void absorb_next(Block& block, NodePool<Block>& slots) {
-  invariants::Audit scope{*block.segment};
+  CAIRN_AUDIT(*block.segment);
   Block& absorbed = *block.next;
   CAIRN_HOLDS(blocks_tile_segment, block.end() == absorbed.ptr);
   block.size += absorbed.size;
