@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "heap/free_index.h"
+#include "heap/treap.h"
 #include "invariants/checkers/checkers.h"
 
 namespace cairn::invariants {
@@ -33,8 +34,8 @@ struct Position {
 // even where the links form a ring.
 void check_tree(const Block* root, const Position& position, std::vector<const Block*>& blocks) {
   if (root == nullptr) return;
-  const bool ordered = (position.low == nullptr || FreeIndex::precedes(*position.low, *root)) &&
-                       (position.high == nullptr || FreeIndex::precedes(*root, *position.high));
+  const bool ordered = (position.low == nullptr || treap::precedes(*position.low, *root)) &&
+                       (position.high == nullptr || treap::precedes(*root, *position.high));
   expect(ordered && FreeIndex::bin_of(root->size) == position.bin, free_index_ordered,
          [&] { return describe(*root) + " is misplaced in bin " + std::to_string(position.bin); });
   if (!ordered) return;

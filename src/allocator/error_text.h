@@ -12,9 +12,8 @@
 
 namespace cairn {
 
-// "1.50 MiB", "512 bytes": as people read sizes, and exact in bytes where it is not obvious.
+// "1.50 MiB", "512 bytes": two decimals of the largest unit that is not above the size.
 std::string in_words(Bytes size);
-std::string in_hex(Address address);
 
 Error cuda_error(DriverCall call, DeviceIndex device, CudaStatus status);
 

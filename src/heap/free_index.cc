@@ -18,8 +18,6 @@ constexpr std::size_t highest(std::uint64_t word) {
 
 }  // namespace
 
-bool FreeIndex::precedes(const Block& a, const Block& b) { return treap::precedes(a, b); }
-
 void FreeIndex::insert(Block& block) {
   invariants::Audit scope{*this};
   const std::size_t bin = bin_of(block.size);

@@ -52,9 +52,6 @@ class FreeIndex {
   static constexpr std::size_t word_count = (bin_count + 63) / 64;
   bool word_is_empty(std::size_t word) const { return words_[word] == 0; }
 
-  // The order: true if `a` stands before `b`.
-  static bool precedes(const Block& a, const Block& b);
-
  private:
   static constexpr std::size_t none = ~std::size_t{0};
 

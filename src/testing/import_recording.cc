@@ -1,9 +1,9 @@
 #include "testing/import_recording.h"
 
 #include <algorithm>
-#include <sstream>
 #include <unordered_map>
 
+#include "base/in_words.h"
 #include "testing/import_statements.h"
 
 namespace cairn::testing {
@@ -16,12 +16,6 @@ constexpr Bytes usual_memory = 80_GiB;
 constexpr Bytes most_memory = 1024_GiB;  // Of a Program's device.
 constexpr Bytes request_limit{std::uint64_t{1} << 60};
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 62;
-
-std::string hexadecimal(Address address) {
-  std::ostringstream text;
-  text << "0x" << std::hex << address.value;
-  return text.str();
-}
 
 bool is_plausible(Span span) {
   return span.begin.value < address_limit && span.size.count < address_limit &&
@@ -196,7 +190,7 @@ RecordingWriter::Why RecordingWriter::play(const RecordedEvent& event) {
 }
 
 RecordingWriter::Why RecordingWriter::alloc(const RecordedEvent& event) {
-  const std::string at = hexadecimal(event.address);
+  const std::string at = in_words(event.address);
   if (live_.contains(event.address.value)) return "alloc gives " + at + ", which is still live";
   if (event.size == 0_B || event.size >= request_limit) {
     return "alloc asks for " + std::to_string(event.size.count) + " bytes";
@@ -218,7 +212,7 @@ RecordingWriter::Why RecordingWriter::alloc(const RecordedEvent& event) {
 
 RecordingWriter::Why RecordingWriter::free(const RecordedEvent& event) {
   const auto found = live_.find(event.address.value);
-  if (found == live_.end()) return "frees " + hexadecimal(event.address) + ", which is not live";
+  if (found == live_.end()) return "frees " + in_words(event.address) + ", which is not live";
   emit(make_free(found->second.name));
   live_.erase(found);
   --segment_of(event.address)->second.live_blocks;
@@ -228,7 +222,7 @@ RecordingWriter::Why RecordingWriter::free(const RecordedEvent& event) {
 
 RecordingWriter::Why RecordingWriter::segment_alloc(const RecordedEvent& event) {
   const Span span{event.address, event.size};
-  const std::string text = "the segment at " + hexadecimal(event.address);
+  const std::string text = "the segment at " + in_words(event.address);
   if (!is_plausible(span)) return text + " has no possible address and size";
   const auto above = segments_.lower_bound(span.end());
   if (above != segments_.begin()) {
@@ -242,7 +236,7 @@ RecordingWriter::Why RecordingWriter::segment_alloc(const RecordedEvent& event) 
 
 RecordingWriter::Why RecordingWriter::segment_free(const RecordedEvent& event) {
   const auto found = segments_.find(event.address);
-  const std::string text = "the segment at " + hexadecimal(event.address) + " is given back, but ";
+  const std::string text = "the segment at " + in_words(event.address) + " is given back, but ";
   if (found == segments_.end()) return text + "there is none";
   if (found->second.live_blocks > 0) return text + "holds live blocks";
   if (!release_) {
@@ -327,7 +321,7 @@ std::optional<ImportError> check_map(const RecordedMap& map, const std::string& 
   for (std::size_t i = 0; i < map.size(); ++i) {
     const RecordedSegment& segment = map[i];
     const std::string where = name + "[" + std::to_string(i) + "]";
-    const std::string text = "the segment at " + hexadecimal(segment.address);
+    const std::string text = "the segment at " + in_words(segment.address);
     if (!is_plausible(segment.span())) {
       return ImportError{where, text + " has no possible address and size"};
     }
