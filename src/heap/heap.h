@@ -116,7 +116,7 @@ class Heap {
   const bool oldest_segment_first_;
   NodePool<Block> slots_;
   std::map<Address, Segment> segments_;
-  std::map<Address, Segment>::node_type spare_segment_;
+  std::map<Address, Segment>::node_type spare_segment_;  // For the next one (see reserve_segment).
   std::array<BlockPool, 2> pools_{BlockPool{PoolKind::small}, BlockPool{PoolKind::large}};
   LiveTable live_;
   Ledger ledger_;
