@@ -9,7 +9,7 @@ install(TARGETS cairn_static cairn_shared EXPORT cairn COMPONENT cairn)
 install(EXPORT cairn NAMESPACE cairn:: DESTINATION ${package} FILE cairn-targets.cmake
         COMPONENT cairn)
 install(DIRECTORY src/cairn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cairn
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN "settings_*.h" EXCLUDE)  # Those are the parser's own.
 
 if(cairn_with_tool)
   set_target_properties(cairn_simulator PROPERTIES EXPORT_NAME simulator)

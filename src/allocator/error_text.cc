@@ -41,9 +41,9 @@ std::string in_words(Bytes size) {
   return exact(size);
 }
 
-Error cuda_error(DriverCall call, DeviceIndex device, CudaStatus status) {
+Error cuda_error(DriverCall call, const std::string& what, DeviceIndex device, CudaStatus status) {
   return {ErrorCode::cuda_error, static_cast<int>(status),
-          "CUDA driver call " + std::string(to_string(call)) + on_device(device) +
+          "CUDA driver call " + std::string(to_string(call)) + " of " + what + on_device(device) +
               " failed: " + std::string(to_string(status)) + " (" +
               std::to_string(static_cast<int>(status)) + ")"};
 }

@@ -4,6 +4,7 @@
 #include <unordered_map>
 
 #include "base/in_words.h"
+#include "heap/size_policy.h"
 #include "testing/import_statements.h"
 
 namespace cairn::testing {
@@ -11,16 +12,14 @@ namespace {
 
 using namespace cairn::literals;  // NOLINT
 
-constexpr Bytes granularity = 512_B;
 constexpr Bytes usual_memory = 80_GiB;
 constexpr Bytes most_memory = 1024_GiB;  // Of a Program's device.
-constexpr Bytes request_limit{std::uint64_t{1} << 60};
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 62;
 
 bool is_plausible(Span span) {
   return span.begin.value < address_limit && span.size.count < address_limit &&
-         span.size.count > 0 && is_aligned(span.begin, granularity) &&
-         is_multiple(span.size, granularity);
+         span.size.count > 0 && is_aligned(span.begin, block_granularity) &&
+         is_multiple(span.size, block_granularity);
 }
 
 bool blocks_tile(const RecordedSegment& segment) {

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "base/in_words.h"
+#include "heap/size_policy.h"
 
 namespace cairn::testing {
 namespace {
@@ -12,7 +13,6 @@ using namespace cairn::literals;  // NOLINT
 
 constexpr Bytes largest_small_segment = 2_MiB;
 constexpr Bytes largest_unsplit_rest = 1_MiB;
-constexpr Bytes request_limit{std::uint64_t{1} << 60};
 
 class Rewinder {
  public:
