@@ -6,6 +6,7 @@
 #include "base/in_words.h"
 #include "heap/size_policy.h"
 #include "testing/import_statements.h"
+#include "testing/parser_words.h"
 
 namespace cairn::testing {
 namespace {
@@ -13,7 +14,6 @@ namespace {
 using namespace cairn::literals;  // NOLINT
 
 constexpr Bytes usual_memory = 80_GiB;
-constexpr Bytes most_memory = 1024_GiB;  // Of a Program's device.
 constexpr std::uint64_t address_limit = std::uint64_t{1} << 62;
 
 bool is_plausible(Span span) {
@@ -345,6 +345,18 @@ std::string StreamNames::operator()(DeviceIndex device, std::uint64_t handle) {
   std::string& name = names_[{device, handle}];
   if (name.empty()) name = "s" + std::to_string(names_.size());
   return name;
+}
+
+std::optional<RecordedEvent::Action> action_from(std::string_view name) {
+  using Action = RecordedEvent::Action;
+  static constexpr auto words = std::to_array<Spelling<Action>>({
+      {"alloc", Action::alloc},
+      {"free_requested", Action::free_requested},
+      {"free_completed", Action::free_completed},
+      {"segment_alloc", Action::segment_alloc},
+      {"segment_free", Action::segment_free},
+  });
+  return meaning(words, name);
 }
 
 ImportResult<Imported> program_of(const Recording& recording) {

@@ -22,8 +22,6 @@ inline std::string to_string(const ImportError& error) {
   return error.where.empty() ? error.why : error.where + ": " + error.why;
 }
 
-inline constexpr int most_threads = 255;  // That a Program can name.
-
 template <class T>
 using ImportResult = Result<T, ImportError>;
 
