@@ -14,8 +14,8 @@ namespace cairn::testing {
 
 // Why a recording was refused, whole.
 struct ImportError {
-  std::string
-      where;  // "line 12", "byte 345", "device_traces[0][17]"; empty: the recording at large.
+  // "line 12", "byte 345", "device_traces[0][17]"; empty: the recording at large.
+  std::string where;
   std::string why;
 };
 inline std::string to_string(const ImportError& error) {
