@@ -1,5 +1,5 @@
-// Whatever an application does, the allocator does what the reference model foretells, every
-// invariant holds after each step, and at the end all memory is the driver's again.
+// Whatever an application does, the allocator does what the reference model foretells, and every
+// invariant holds after each step.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 

@@ -89,7 +89,7 @@ inline constexpr Invariant ledger_inactive_recounts{
 inline constexpr Invariant ledger_oversize_recounts{
     "L7", Cost::heap, "The oversize statistics equal a recount of blocks and segments."};
 
-// ---- driver protocol (D1 to D3 are World's and the simulated GPU's to see) ----
+// ---- driver protocol: World's to see, which sees the driver ----
 inline constexpr Invariant segment_from_driver{
     "D1", Cost::heap,
     "The segments of all devices are exactly the memory that the driver has out."};

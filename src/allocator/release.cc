@@ -1,6 +1,7 @@
 #include "allocator/release.h"
 
 #include "allocator/error_text.h"
+#include "base/in_words.h"
 
 namespace cairn {
 
@@ -8,7 +9,10 @@ Result<Done, Error> release_segments(Heap& heap, Driver& driver,
                                      const std::vector<const Segment*>& segments) {
   for (const Segment* segment : segments) {
     const auto freed = driver.free(heap.device(), segment->span.begin);
-    if (!freed) return Failure{cuda_error(DriverCall::free, heap.device(), freed.error())};
+    if (!freed) {
+      const std::string span = in_words(segment->span);
+      return Failure{cuda_error(DriverCall::free, span, heap.device(), freed.error())};
+    }
     heap.ledger().driver_freed();
     heap.remove_segment(*segment);
   }

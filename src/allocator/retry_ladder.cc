@@ -16,7 +16,8 @@ Result<Address, Error> RetryLadder::climb() {
     const auto segment = driver_.malloc(heap_.device(), size);
     if (segment) return hand_out(*segment, size);
     if (segment.error() != CudaStatus::out_of_memory) {
-      return Failure{cuda_error(DriverCall::malloc, heap_.device(), segment.error())};
+      return Failure{
+          cuda_error(DriverCall::malloc, in_words(size), heap_.device(), segment.error())};
     }
   }
   return Failure{fail()};

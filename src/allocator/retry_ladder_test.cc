@@ -114,7 +114,7 @@ TEST_F(RetryLadderTest, AnyOtherErrorEndsTheClimbAtOnce) {
   expect_error(result, ErrorCode::cuda_error, broken);
   EXPECT_EQ(calls(), Calls{"malloc 0 30MiB"});
   EXPECT_EQ(device_.stats(), stats_);
-  for (const char* words : {"malloc", "device 0", "illegal_address", "700"}) {
+  for (const char* words : {"malloc of 30.00 MiB", "device 0", "illegal_address", "700"}) {
     EXPECT_NE(error_of(result).message.find(words), std::string::npos) << error_of(result).message;
   }
 }
@@ -148,7 +148,7 @@ TEST_F(RetryLadderTest, ASegmentThatTheDriverRefusesStaysAndSoDoesTheRest) {
     device.driver().answer(answers);
     const auto result = device.try_allocate(30_MiB);
     EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error);
-    EXPECT_NE(error_of(result).message.find("free"), std::string::npos);
+    EXPECT_NE(error_of(result).message.find("free of "), std::string::npos);
     EXPECT_EQ(device.driver().calls().size(), nth + 2);
     EXPECT_EQ(device.segments(), stay[nth]);
     EXPECT_EQ(device.live(), live_);

@@ -6,11 +6,6 @@
 #include "invariants/catalogue/hook.h"
 
 namespace cairn {
-namespace {
-
-std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
-
-}  // namespace
 
 Heap::Heap(DeviceIndex device, const Options& options)
     : device_(device),

@@ -115,7 +115,7 @@ class Heap {
   const SizePolicy policy_;
   NodePool<Block> slots_;
   std::map<Address, Segment> segments_;
-  std::map<Address, Segment>::node_type spare_segment_;
+  std::map<Address, Segment>::node_type spare_segment_;  // For the next one (see reserve_segment).
   std::array<BlockPool, 2> pools_;
   LiveTable live_;
   Ledger ledger_;

@@ -35,12 +35,11 @@ Address AddressSpace::lowest_unused(DeviceIndex index, Bytes room) const {
   // Memory that was placed by address may stand, or have stood, in the way.
   Span wanted{device.next, room};
   for (;;) {
-    const Span around{wanted.begin, room};
     Address past = wanted.begin;
-    if (const Allocation* allocation = overlapping(around)) {
+    if (const Allocation* allocation = overlapping(wanted)) {
       past = allocation->footprint().end() + device.gap;
     }
-    const auto freed = device.freed.find(Interval(around.begin.value, around.end().value));
+    const auto freed = device.freed.find(Interval(wanted.begin.value, wanted.end().value));
     if (freed != device.freed.end()) past = std::max(past, Address{freed->upper()});
     if (past == wanted.begin) return past;
     wanted.begin = round_up(past, allocation_granularity);
