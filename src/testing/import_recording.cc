@@ -4,6 +4,7 @@
 #include <sstream>
 #include <unordered_map>
 
+#include "simulator/address_space.h"
 #include "testing/import_statements.h"
 
 namespace cairn::testing {
@@ -15,7 +16,6 @@ constexpr Bytes granularity = 512_B;
 constexpr Bytes usual_memory = 80_GiB;
 constexpr Bytes most_memory = 1024_GiB;  // Of a Program's device.
 constexpr Bytes request_limit{std::uint64_t{1} << 60};
-constexpr std::uint64_t address_limit = std::uint64_t{1} << 62;
 
 std::string hexadecimal(Address address) {
   std::ostringstream text;
@@ -23,9 +23,11 @@ std::string hexadecimal(Address address) {
   return text.str();
 }
 
+// Whether the simulated machine can have memory there.
 bool is_plausible(Span span) {
-  return span.begin.value < address_limit && span.size.count < address_limit &&
-         span.size.count > 0 && is_aligned(span.begin, granularity) &&
+  using simulator::address_limit;
+  return Address{0} < span.begin && span.begin < address_limit && Bytes{0} < span.size &&
+         span.size <= address_limit - span.begin && is_aligned(span.begin, granularity) &&
          is_multiple(span.size, granularity);
 }
 
