@@ -6,6 +6,13 @@
 #include "invariants/catalogue/hook.h"
 
 namespace cairn {
+namespace {
+
+bool has_room(const Block& block, Bytes alignment, Bytes size) {
+  return round_up(block.ptr, alignment) + size <= block.end();
+}
+
+}  // namespace
 
 Heap::Heap(DeviceIndex device, const Options& options)
     : device_(device),
@@ -30,7 +37,7 @@ const Block* Heap::allocate(const HeapRequest& request) {
 // rules forbid that one, since no later one is tried.
 Block* Heap::find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const {
   Block* block = index.first_not_below(rounded);
-  while (block != nullptr && round_up(block->ptr, request.alignment) + rounded > block->end()) {
+  while (block != nullptr && !has_room(*block, request.alignment, rounded)) {
     block = index.after(*block);
   }
   if (block == nullptr || !policy_.may_serve(rounded, block->size)) return nullptr;
@@ -59,7 +66,7 @@ const Block* Heap::allocate_in_new_segment(const HeapRequest& request, Span span
   invariants::Audit scope{*this};
   const Bytes rounded = policy_.round(request.requested);
   Block& block = *add_segment(span, pool_of(rounded), request.stream).first;
-  if (round_up(block.ptr, request.alignment) + rounded > block.end()) {
+  if (!has_room(block, request.alignment, rounded)) {
     insert_free(block);
     return nullptr;
   }
@@ -70,15 +77,21 @@ void Heap::adopt_segment(const SegmentLayout& layout) {
   invariants::Audit scope{*this};
   BlockPool& pool = pools_[static_cast<std::size_t>(layout.pool)];
   reserve(pool, layout.stream, layout.blocks.size());
-  Block& rest = *add_segment(layout.span, pool, layout.stream).first;
+  adopt_blocks(*add_segment(layout.span, pool, layout.stream).first, layout);
+}
+
+// REQUIRES: `rest` is the whole of the segment, and in no index.
+void Heap::adopt_blocks(Block& rest, const SegmentLayout& layout) {
   for (const BlockLayout& piece : layout.blocks) {
-    Block& block = piece.size < rest.size ? split_lower(rest, piece.size, slots_) : rest;
+    const bool is_last = piece.size == rest.size;
+    Block& block = is_last ? rest : split_lower(rest, piece.size, slots_);
     if (piece.allocated) {
       mark_allocated(block, piece.size);
-    } else {
-      insert_free(block);
-      const bool split = piece.size < layout.span.size;
-      if (split) ledger_.inactive_split_changed(pool.kind, 1, signed_count(piece.size));
+      continue;
+    }
+    insert_free(block);
+    if (block.is_split()) {
+      ledger_.inactive_split_changed(block.pool->kind, 1, signed_count(piece.size));
     }
   }
 }

@@ -5,10 +5,10 @@
 namespace cairn {
 
 Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
-  invariants::Audit scope{*block.segment};
+  Segment& segment = *block.segment;
+  invariants::Audit scope{segment};
   CAIRN_HOLDS(block_size_granular, is_multiple(size, block_granularity));
   CAIRN_HOLDS(blocks_tile_segment, Bytes{0} < size && size < block.size);
-  Segment& segment = *block.segment;
   Block& lower = slots.make();
   lower.ptr = block.ptr;
   lower.size = size;
@@ -29,13 +29,14 @@ Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
 }
 
 void absorb_prev(Block& block, NodePool<Block>& slots) {
-  invariants::Audit scope{*block.segment};
+  Segment& segment = *block.segment;
+  invariants::Audit scope{segment};
   Block& absorbed = *block.prev;
   CAIRN_HOLDS(blocks_tile_segment, absorbed.end() == block.ptr);
   block.ptr = absorbed.ptr;
   block.size += absorbed.size;
   block.prev = absorbed.prev;
-  (block.prev != nullptr ? block.prev->next : block.segment->first) = &block;
+  (block.prev != nullptr ? block.prev->next : segment.first) = &block;
   slots.give_back(absorbed);
 }
 
