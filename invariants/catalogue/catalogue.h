@@ -44,7 +44,7 @@ inline constexpr Invariant free_block_indexed{"P1", Cost::heap,
                                               "and stream, and in no other; none else is in one."};
 inline constexpr Invariant free_index_ordered{"P2", Cost::structure,
                                               "A free index yields its blocks in strict order of "
-                                              "size, tie rank and address, each in its bin."};
+                                              "size, age and address, each in its bin."};
 inline constexpr Invariant free_index_bitmap{
     "P3", Cost::structure, "A bit of a free index is set if and only if its bin holds a block."};
 inline constexpr Invariant live_table_sound{

@@ -2,6 +2,8 @@
 // At level `off` nothing of this is left in the object code (ci/identity shows it).
 #pragma once
 
+#include <type_traits>
+
 #include "invariants/catalogue/catalogue.h"
 
 namespace cairn {
@@ -32,7 +34,7 @@ void report_condition(const Invariant& invariant, const char* condition, const c
                       int line);
 
 // Guards a scope: checks a structure on the way in and on every way out.
-template <class Structure, bool on = (level > 0)>
+template <class Structure>
 class [[nodiscard]] Audit {
  public:
   explicit Audit(const Structure& structure) : structure_(structure) {
@@ -46,14 +48,18 @@ class [[nodiscard]] Audit {
   const Structure& structure_;
 };
 
-// A trivial destructor, so that the optimizer never sees a guard.
-template <class Structure>
-class [[nodiscard]] Audit<Structure, false> {
- public:
-  explicit constexpr Audit(const Structure&) {}
-};
+// What a guarded scope holds: where checks are off a reference, of which nothing is left. An empty
+// guard would leave no code either, but g++ numbers what stands around it differently, and then
+// orders the operands of commutative instructions differently.
+template <class Structure, bool on = (level > 0)>
+using Scope = std::conditional_t<on, Audit<Structure>, const Structure&>;
 
 }  // namespace cairn::invariants
+
+// The first line of a mutating member: its structure holds on the way in and on every way out.
+#define CAIRN_AUDIT(structure)                                                          \
+  [[maybe_unused]] ::cairn::invariants::Scope<std::remove_cvref_t<decltype(structure)>> \
+  audited_scope(structure)
 
 // A fact that only the middle of a function knows.
 #define CAIRN_HOLDS(invariant, condition)                                                 \

@@ -100,7 +100,7 @@ void check(const Fake& fake, Cost) { fake.values_when_checked.push_back(fake.val
 
 template <bool on>
 bool store_if_positive(Fake& fake, int value) {
-  const Audit<Fake, on> scope{fake};
+  [[maybe_unused]] Scope<Fake, on> scope{fake};
   if (value <= 0) return false;
   fake.value = value;
   return true;
@@ -121,7 +121,7 @@ TEST(Audit, ChecksOnAnEarlyReturn) {
 TEST(Audit, ChecksWhenAnExceptionLeaves) {
   Fake fake;
   const auto fail = [&fake] {
-    const Audit<Fake, true> scope{fake};
+    const Audit<Fake> scope{fake};
     fake.value = 1;
     throw 0;
   };
@@ -138,14 +138,13 @@ TEST(Audit, ChecksNothingWhereItIsOff) {
 TEST(Audit, IsOnAtAnyLevelAboveOff) {
   Fake fake;
   {
-    const Audit scope{fake};
+    CAIRN_AUDIT(fake);
   }
   EXPECT_EQ(fake.values_when_checked.size(), level > 0 ? 2u : 0u);
 }
 
-static_assert(std::is_trivially_destructible_v<Audit<Heap, false>>, "no guard is left when off");
-static_assert(std::is_empty_v<Audit<Heap, false>>);
-static_assert(!std::is_copy_constructible_v<Audit<Heap, true>>);
+static_assert(std::is_reference_v<Scope<Heap, false>>, "no guard is left when off");
+static_assert(!std::is_copy_constructible_v<Audit<Heap>>);
 
 TEST(Holds, ReportsItsConditionIfTheLevelWantsIt) {
   const Recorder recorder;

@@ -79,14 +79,14 @@ TEST(Saboteur, B4_ABlockOfAnotherPool) {
 
 TEST(Saboteur, B4_ABlockOfAnotherAge) {
   SmallHeap small;
-  small.a.tie_rank = small.c.tie_rank;
+  small.a.registration_counter = small.c.registration_counter;
   EXPECT_EQ(broken_in(*small.a.segment), Ids{"B4"});
   EXPECT_EQ(broken_in(small.heap), Ids{"B4"});
 }
 
 TEST(Saboteur, B4_ABlockWithoutAgeAmongOthers) {
   SmallHeap small;
-  small.a.tie_rank = 0;
+  small.a.registration_counter = 0;
   EXPECT_EQ(broken_in(small.heap), Ids{"B4"});
 }
 

@@ -3,7 +3,6 @@
 #include <vector>
 
 #include "heap/free_index.h"
-#include "heap/treap.h"
 #include "invariants/checkers/checkers.h"
 
 namespace cairn::invariants {
@@ -25,6 +24,7 @@ bool all_empty(const FreeIndex& index, std::size_t first_bin) {
 
 // Where in a tree: what stands there comes after `low` and before `high`, null being no bound.
 struct Position {
+  FreeOrder order;
   std::size_t bin;
   const Block* low = nullptr;
   const Block* high = nullptr;
@@ -34,14 +34,14 @@ struct Position {
 // even where the links form a ring.
 void check_tree(const Block* root, const Position& position, std::vector<const Block*>& blocks) {
   if (root == nullptr) return;
-  const bool ordered = (position.low == nullptr || treap::precedes(*position.low, *root)) &&
-                       (position.high == nullptr || treap::precedes(*root, *position.high));
+  const bool ordered = (position.low == nullptr || position.order.precedes(*position.low, *root)) &&
+                       (position.high == nullptr || position.order.precedes(*root, *position.high));
   expect(ordered && FreeIndex::bin_of(root->size) == position.bin, free_index_ordered,
          [&] { return describe(*root) + " is misplaced in bin " + std::to_string(position.bin); });
   if (!ordered) return;
-  check_tree(root->index_left, {position.bin, position.low, root}, blocks);
+  check_tree(root->index_left, {position.order, position.bin, position.low, root}, blocks);
   blocks.push_back(root);
-  check_tree(root->index_right, {position.bin, root, position.high}, blocks);
+  check_tree(root->index_right, {position.order, position.bin, root, position.high}, blocks);
 }
 
 void check_word(const FreeIndex& index, std::size_t word, std::vector<const Block*>& blocks) {
@@ -53,7 +53,7 @@ void check_word(const FreeIndex& index, std::size_t word, std::vector<const Bloc
     const Block* root = root_of(index, bin);
     expect(index.bit(bin) == (root != nullptr), free_index_bitmap,
            [&] { return "bit of bin " + std::to_string(bin); });
-    check_tree(root, {bin}, blocks);
+    check_tree(root, {index.order(), bin}, blocks);
   }
 }
 

@@ -15,8 +15,6 @@ struct Walk {
   Address segments_end;
   Address live_end;
   std::size_t live_blocks = 0;
-  std::size_t blocks = 0;
-  std::size_t ranked_blocks = 0;  // Those with a tie rank.
   std::vector<const Block*> free_blocks;
   std::vector<std::uint64_t> ages;
 };
@@ -30,8 +28,6 @@ bool check_chains(const Heap& heap) {
 }
 
 void walk_block(const Heap& heap, const Segment& segment, const Block& block, Walk& walk) {
-  ++walk.blocks;
-  if (block.tie_rank != 0) ++walk.ranked_blocks;
   expect(block.segment == &segment, block_in_one_segment, [&] { return describe(block); });
   expect(block.device == heap.device(), block_shares_segment, [&] { return describe(block); });
   expect(!block.is_free() || block.next == nullptr || !block.next->is_free(),
@@ -63,10 +59,6 @@ void check_ages(const Heap& heap, Walk& walk) {
   const bool distinct = std::adjacent_find(ages.begin(), ages.end()) == ages.end();
   expect(distinct && (ages.empty() || ages.back() < heap.next_registration_counter()),
          segment_age_unique, [] { return "the registration counters of the segments"; });
-  expect(walk.ranked_blocks == 0 || walk.ranked_blocks == walk.blocks, block_shares_segment, [&] {
-    return std::to_string(walk.ranked_blocks) + " of " + std::to_string(walk.blocks) +
-           " blocks have a tie rank";
-  });
 }
 
 void check_indexed(const Block& block, const FreeIndex& index) {

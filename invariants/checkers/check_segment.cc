@@ -9,8 +9,8 @@ namespace cairn::invariants {
 namespace {
 
 bool shares(const Block& block, const Segment& segment) {
-  const bool same_age = block.tie_rank == 0 || block.tie_rank == segment.registration_counter;
-  return block.pool == segment.pool && block.stream == segment.stream && same_age;
+  return block.pool == segment.pool && block.stream == segment.stream &&
+         block.registration_counter == segment.registration_counter;
 }
 
 // Sizes are compared, not ends, since an end may lie beyond 2^64 and so seem to be low.

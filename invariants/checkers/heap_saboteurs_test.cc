@@ -61,7 +61,7 @@ TEST(Saboteur, H2_LiveBlocksOfOneSegmentOverlap) {
 TEST(Saboteur, H3_TwoSegmentsOfOneAge) {
   SmallHeap small;
   small.spare.segment->registration_counter = small.a.segment->registration_counter;
-  small.spare.tie_rank = small.a.tie_rank;
+  small.spare.registration_counter = small.a.registration_counter;
   EXPECT_EQ(broken_in(small.heap), Ids{"H3"});
 }
 
@@ -71,13 +71,14 @@ TEST(Saboteur, H3_TwoSegmentsOfOneAgeWhereAgeDecidesNothing) {
   SmallHeap small(options);
   ASSERT_EQ(broken_in(small.heap), Ids{});
   small.spare.segment->registration_counter = small.a.segment->registration_counter;
+  small.spare.registration_counter = small.a.registration_counter;
   EXPECT_EQ(broken_in(small.heap), Ids{"H3"});
 }
 
 TEST(Saboteur, H3_ASegmentOfTheFuture) {
   SmallHeap small;
   small.spare.segment->registration_counter = small.heap.next_registration_counter();
-  small.spare.tie_rank = small.spare.segment->registration_counter;
+  small.spare.registration_counter = small.spare.segment->registration_counter;
   EXPECT_EQ(broken_in(small.heap), Ids{"H3"});
 }
 

@@ -42,7 +42,7 @@ Block free_block(Address ptr, Bytes size) {
   Block block;
   block.ptr = ptr;
   block.size = size;
-  block.tie_rank = 1;
+  block.registration_counter = 1;
   return block;
 }
 
@@ -53,7 +53,7 @@ struct SmallIndex {
   }
 
   Recorder dropped;
-  FreeIndex index;
+  FreeIndex index{FreeOrder{}};
   Block first = free_block({0x100000000}, 3_MiB);
   Block second = free_block({0x200000000}, 3_MiB);
   Block third = free_block({0x300000000}, 3_MiB + 512_B);
@@ -143,9 +143,9 @@ TEST(Saboteur, P2_SizesOutOfOrder) {
   EXPECT_EQ(broken_in(small.index), Ids{"P2"});
 }
 
-TEST(Saboteur, P2_RanksOutOfOrder) {
+TEST(Saboteur, P2_AgesOutOfOrder) {
   SmallIndex small;
-  small.first.tie_rank = 2;
+  small.first.registration_counter = 2;
   EXPECT_EQ(broken_in(small.index), Ids{"P2"});
 }
 

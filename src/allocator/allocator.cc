@@ -51,7 +51,7 @@ Options checked(ParsedSettings settings) {
   return std::move(settings.options);
 }
 
-const Options& checked(const Options& options) {
+Options checked(Options options) {
   const std::string fault = find_fault(options);
   if (!fault.empty()) throw InvalidArgument({ErrorCode::invalid_argument, 0, fault});
   return options;

@@ -55,7 +55,8 @@ class Allocator {
   // Gives all memory back to the driver, that of live blocks too. The caller sees to it that no
   // work uses it any more.
   ~Allocator();
-  // A moved-from allocator can only be destroyed or assigned to.
+  // What was moved from can only be assigned to or destroyed. Assigning ends the allocator that was
+  // there, as its destructor does.
   Allocator(Allocator&&) noexcept;
   Allocator& operator=(Allocator&&) noexcept;
 

@@ -103,7 +103,7 @@ ParsedSettings parse_settings(std::string_view text, const Options& before,
 
   ParsedSettings result;
   result.ok = settings::read_all(parse);
-  result.options = result.ok ? std::move(parse.options) : before;
+  result.options = result.ok ? parse.options : before;
   if (result.ok) settings::warn_of_native_keys(parse);
   result.warnings = std::move(parse.warnings);
   result.error = std::move(parse.error);

@@ -40,7 +40,7 @@ struct alignas(128) Block {
   FreeIndex* index = nullptr;
   Block* index_left = nullptr;
   Block* index_right = nullptr;
-  std::uint64_t tie_rank = 0;       // Decides among equal sizes before the address does; see Heap.
+  std::uint64_t registration_counter = 0;  // The segment's: lower is older.
   std::int64_t gc_count_base = 0;   // The pool's count of searches when the block became free.
   ColdBlockFields* cold = nullptr;  // None as long as all of them are empty.
   ExpandableSegment* expandable_segment = nullptr;

@@ -14,7 +14,7 @@
 namespace cairn {
 
 struct BlockPool {
-  explicit BlockPool(PoolKind pool_kind) : kind(pool_kind) {}
+  BlockPool(PoolKind pool_kind, FreeOrder order) : kind(pool_kind), order_(order) {}
 
   // The index of a stream, or null if it never had memory here.
   FreeIndex* find_index(StreamId stream) const {
@@ -28,7 +28,7 @@ struct BlockPool {
   // Throws std::bad_alloc, and then nothing has changed.
   FreeIndex& make_index(StreamId stream) {
     auto& index = indexes[stream];
-    if (!index) index = std::make_unique<FreeIndex>();
+    if (!index) index = std::make_unique<FreeIndex>(order_);
     return *index;
   }
 
@@ -36,6 +36,7 @@ struct BlockPool {
   std::map<StreamId, std::unique_ptr<FreeIndex>> indexes;  // In order of the stream's value.
 
  private:
+  const FreeOrder order_;
   mutable StreamId last_stream_;  // Most requests name the stream of the one before.
   mutable FreeIndex* last_index_ = nullptr;
 };

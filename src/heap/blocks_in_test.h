@@ -13,19 +13,25 @@
 #include <vector>
 
 #include "base/units.h"
+#include "cairn/options.h"
 #include "heap/block.h"
 
 namespace cairn {
 
 struct InOrder {
-  bool operator()(const Block* a, const Block* b) const {
-    return std::tie(a->size, a->tie_rank, a->ptr) < std::tie(b->size, b->tie_rank, b->ptr);
+  BestFitTie tie;
+
+  bool operator()(const Block* a, const Block* b) const { return key(a) < key(b); }
+  std::tuple<Bytes, std::uint64_t, Address> key(const Block* block) const {
+    return {block->size, tie == BestFitTie::segment ? block->registration_counter : 0, block->ptr};
   }
 };
 
 // What a free index must answer.
 class IndexOracle {
  public:
+  explicit IndexOracle(BestFitTie tie) : blocks_(InOrder{tie}) {}
+
   void insert(const Block& block) { blocks_.insert(&block); }
   void erase(const Block& block) { blocks_.erase(&block); }
 
@@ -73,10 +79,10 @@ class BlockMaker {
  public:
   explicit BlockMaker(std::uint32_t seed) : random_(seed) {}
 
-  Block& make(Bytes size, std::uint64_t tie_rank) {
+  Block& make(Bytes size, std::uint64_t age) {
     Block& block = blocks_.emplace_back();
     block.size = size;
-    block.tie_rank = tie_rank;
+    block.registration_counter = age;
     // An odd factor permutes the numbers below 2^31.
     block.ptr = Address{(blocks_.size() * 0x9e3779b1U % (std::uint64_t{1} << 31) + 1) * 512};
     return block;

@@ -19,9 +19,9 @@ constexpr std::size_t highest(std::uint64_t word) {
 }  // namespace
 
 void FreeIndex::insert(Block& block) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   const std::size_t bin = bin_of(block.size);
-  if (roots_[bin] != nullptr) return treap::insert(roots_[bin], block);
+  if (roots_[bin] != nullptr) return treap::insert(roots_[bin], block, order_);
   roots_[bin] = &block;
   block.index_left = block.index_right = nullptr;
   words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
@@ -29,10 +29,10 @@ void FreeIndex::insert(Block& block) {
 }
 
 void FreeIndex::erase(Block& block) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   const std::size_t bin = bin_of(block.size);
   const bool is_alone = block.index_left == nullptr && block.index_right == nullptr;
-  if (roots_[bin] != &block || !is_alone) return treap::erase(roots_[bin], block);
+  if (roots_[bin] != &block || !is_alone) return treap::erase(roots_[bin], block, order_);
   roots_[bin] = nullptr;
   words_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
   if (words_[bin / 64] == 0) summary_[bin / 64 / 64] &= ~(std::uint64_t{1} << (bin / 64 % 64));
@@ -48,13 +48,13 @@ Block* FreeIndex::first_not_below(Bytes size) const {
 
 Block* FreeIndex::after(const Block& block) const {
   const std::size_t bin = bin_of(block.size);
-  if (Block* next = treap::after(roots_[bin], block)) return next;
+  if (Block* next = treap::after(roots_[bin], block, order_)) return next;
   return leftmost_from(bin + 1);
 }
 
 Block* FreeIndex::before(const Block& block) const {
   const std::size_t bin = bin_of(block.size);
-  if (Block* previous = treap::before(roots_[bin], block)) return previous;
+  if (Block* previous = treap::before(roots_[bin], block, order_)) return previous;
   const std::size_t lower = last_bin_below(bin);
   return lower == none ? nullptr : treap::last(roots_[lower]);
 }

@@ -1,4 +1,4 @@
-// The free blocks of one stream in one pool, ordered by size, then tie rank, then address. It gives
+// The free blocks of one stream in one pool, in FreeOrder. It gives
 // the exact best fit: a bitmap finds the first bin that is not empty, and in each bin stands a
 // treap. Bins are exact (one size) up to 1 MiB, where nearly all searches end, and above 32 to each
 // doubling. Insertion and removal allocate nothing, so that a free cannot fail.
@@ -13,16 +13,17 @@
 
 #include "base/units.h"
 #include "heap/block.h"
+#include "heap/free_order.h"
 
 namespace cairn {
 
 class FreeIndex {
  public:
-  FreeIndex() = default;
+  explicit FreeIndex(FreeOrder order) : order_(order) {}
   FreeIndex(const FreeIndex&) = delete;
   FreeIndex& operator=(const FreeIndex&) = delete;
 
-  // REQUIRES: `block` is in no index; its size, tie_rank and ptr stay as they are until erase().
+  // REQUIRES: `block` is in no index; its size, registration_counter and ptr stay until erase().
   void insert(Block& block);
   // REQUIRES: `block` is in this index.
   void erase(Block& block);
@@ -52,6 +53,8 @@ class FreeIndex {
   static constexpr std::size_t word_count = (bin_count + 63) / 64;
   bool word_is_empty(std::size_t word) const { return words_[word] == 0; }
 
+  FreeOrder order() const { return order_; }
+
  private:
   static constexpr std::size_t none = ~std::size_t{0};
 
@@ -59,6 +62,7 @@ class FreeIndex {
   std::size_t last_bin_below(std::size_t bin) const;  // The last that is not empty, or none.
   Block* leftmost_from(std::size_t bin) const;
 
+  FreeOrder order_;
   std::array<std::uint64_t, (word_count + 63) / 64> summary_{};  // A bit a word that is not 0.
   std::array<std::uint64_t, word_count> words_{};                // A bit a bin that is not empty.
   std::array<Block*, bin_count> roots_{};

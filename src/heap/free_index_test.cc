@@ -48,15 +48,15 @@ TEST(FreeIndexBins, TheGreatestSizeHasTheLastBin) {
 
 class FreeIndexTest : public testing::Test {
  protected:
-  Block& insert(Bytes size, std::uint64_t tie_rank, std::uint64_t address) {
-    Block& block = maker_.make(size, tie_rank);
+  Block& insert(Bytes size, std::uint64_t age, std::uint64_t address) {
+    Block& block = maker_.make(size, age);
     block.ptr = Address{address};
     index_.insert(block);
     return block;
   }
 
   BlockMaker maker_{1};
-  FreeIndex index_;
+  FreeIndex index_{FreeOrder{}};
 };
 
 TEST_F(FreeIndexTest, EmptyHasNothing) {
@@ -66,7 +66,7 @@ TEST_F(FreeIndexTest, EmptyHasNothing) {
   EXPECT_EQ(index_.first_not_below(Bytes{std::numeric_limits<std::uint64_t>::max()}), nullptr);
 }
 
-TEST_F(FreeIndexTest, EqualSizesAreTakenByTieRankThenAddress) {
+TEST_F(FreeIndexTest, EqualSizesAreTakenByAgeThenAddress) {
   const Block& old_high = insert(4_KiB, 1, 0x9000);
   const Block& young_low = insert(4_KiB, 2, 0x1000);
   const Block& old_low = insert(4_KiB, 1, 0x5000);
@@ -122,10 +122,10 @@ void compare(const FreeIndex& index, const IndexOracle& oracle, Bytes size) {
   }
 }
 
-void run_against_a_set(const std::vector<Bytes>& sizes, std::uint32_t seed) {
+void run_against_a_set(const std::vector<Bytes>& sizes, std::uint32_t seed, BestFitTie tie) {
   BlockMaker maker(seed);
-  FreeIndex index;
-  IndexOracle oracle;
+  FreeIndex index{FreeOrder{tie}};
+  IndexOracle oracle{tie};
   std::vector<Block*> in;
   for (int step = 0; step < 4000; ++step) {
     const bool grows = step / 500 % 2 == 0;
@@ -149,16 +149,21 @@ void run_against_a_set(const std::vector<Bytes>& sizes, std::uint32_t seed) {
   }
 }
 
-TEST(FreeIndex, AgreesWithASetAtAllBorders) { run_against_a_set(border_sizes(), 3); }
+TEST(FreeIndex, AgreesWithASetAtAllBorders) {
+  run_against_a_set(border_sizes(), 3, BestFitTie::segment);
+}
 
 TEST(FreeIndex, AgreesWithASetWhereTiesAreFrequent) {
-  run_against_a_set({512_B, 1_KiB, 1_MiB - 512_B, 1_MiB, 1_MiB + 512_B, 1_MiB + 1_KiB, 20_MiB}, 4);
+  const std::vector<Bytes> sizes{512_B,         1_KiB,         1_MiB - 512_B, 1_MiB,
+                                 1_MiB + 512_B, 1_MiB + 1_KiB, 20_MiB};
+  run_against_a_set(sizes, 4, BestFitTie::segment);
+  run_against_a_set(sizes, 4, BestFitTie::address);
 }
 
 TEST(FreeIndex, AgreesWithASetWithinOneBin) {
   std::vector<Bytes> sizes;
   for (std::uint64_t i = 0; i < 64; ++i) sizes.push_back(4_MiB + Bytes{i * 512});
-  run_against_a_set(sizes, 5);
+  run_against_a_set(sizes, 5, BestFitTie::address);
 }
 
 }  // namespace

@@ -17,11 +17,12 @@ bool has_room(const Block& block, Bytes alignment, Bytes size) {
 Heap::Heap(DeviceIndex device, const Options& options)
     : device_(device),
       policy_(options),
-      oldest_segment_first_(options.best_fit_tie == BestFitTie::segment),
+      pools_{BlockPool{PoolKind::small, {options.best_fit_tie}},
+             BlockPool{PoolKind::large, {options.best_fit_tie}}},
       ledger_(policy_.max_split_size()) {}
 
 const Block* Heap::allocate(const HeapRequest& request) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   const Bytes rounded = policy_.round(request.requested);
   FreeIndex* index = pool_of(rounded).find_index(request.stream);
   if (index == nullptr) return nullptr;
@@ -63,7 +64,7 @@ void Heap::reserve(BlockPool& pool, StreamId stream, std::size_t blocks) {
 }
 
 const Block* Heap::allocate_in_new_segment(const HeapRequest& request, Span span) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   const Bytes rounded = policy_.round(request.requested);
   Block& block = *add_segment(span, pool_of(rounded), request.stream).first;
   if (!has_room(block, request.alignment, rounded)) {
@@ -74,7 +75,7 @@ const Block* Heap::allocate_in_new_segment(const HeapRequest& request, Span span
 }
 
 void Heap::adopt_segment(const SegmentLayout& layout) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   BlockPool& pool = pools_[static_cast<std::size_t>(layout.pool)];
   reserve(pool, layout.stream, layout.blocks.size());
   adopt_blocks(*add_segment(layout.span, pool, layout.stream).first, layout);
@@ -111,7 +112,7 @@ Segment& Heap::add_segment(Span span, BlockPool& pool, StreamId stream) {
   block.pool = &pool;
   block.stream = stream;
   block.index = pool.find_index(stream);
-  block.tie_rank = oldest_segment_first_ ? segment.registration_counter : 0;
+  block.registration_counter = segment.registration_counter;
   block.device = static_cast<std::int16_t>(device_);
   segment.first = &block;
   ledger_.segment_added(pool.kind, span.size);
@@ -168,7 +169,7 @@ void Heap::mark_allocated(Block& block, Bytes requested) {
 void Heap::insert_free(Block& block) { block.index->insert(block); }
 
 void Heap::free(Block& block) noexcept {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   // The neighbours are wanted soon, and seldom in the cache.
   __builtin_prefetch(block.prev);
   __builtin_prefetch(block.next);

@@ -114,11 +114,10 @@ class Heap {
 
   const DeviceIndex device_;
   const SizePolicy policy_;
-  const bool oldest_segment_first_;
   NodePool<Block> slots_;
   std::map<Address, Segment> segments_;
   std::map<Address, Segment>::node_type spare_segment_;  // For the next one (see reserve_segment).
-  std::array<BlockPool, 2> pools_{BlockPool{PoolKind::small}, BlockPool{PoolKind::large}};
+  std::array<BlockPool, 2> pools_;
   LiveTable live_;
   Ledger ledger_;
   std::uint64_t next_registration_counter_ = 1;

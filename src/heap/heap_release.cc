@@ -61,7 +61,7 @@ Heap::OversizeRelease Heap::oversize_releasable(const HeapRequest& request) cons
 }
 
 void Heap::remove_segment(const Segment& segment) noexcept {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   CAIRN_HOLDS(block_links_agree, segment.is_whole() && segment.first->is_free());
   Block& block = *segment.first;
   block.index->erase(block);

@@ -15,14 +15,14 @@ LiveTable::LiveTable()
       shift_(64 - initial_capacity_log2) {}
 
 void LiveTable::insert(Block& block) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   CAIRN_HOLDS(live_table_sound, (count_ + 1) * 2 <= slots_.size());
   place(block);
   ++count_;
 }
 
 void LiveTable::erase(const Block& block) {
-  invariants::Audit scope{*this};
+  CAIRN_AUDIT(*this);
   Slot* const slots = slots_.data();
   std::size_t hole = home(block.ptr);
   while (slots[hole].block != &block) hole = next(hole);

@@ -6,7 +6,7 @@ namespace cairn {
 
 Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
   Segment& segment = *block.segment;
-  invariants::Audit scope{segment};
+  CAIRN_AUDIT(segment);
   CAIRN_HOLDS(block_size_granular, is_multiple(size, block_granularity));
   CAIRN_HOLDS(blocks_tile_segment, Bytes{0} < size && size < block.size);
   Block& lower = slots.make();
@@ -18,7 +18,7 @@ Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
   lower.pool = block.pool;
   lower.stream = block.stream;
   lower.index = block.index;
-  lower.tie_rank = block.tie_rank;
+  lower.registration_counter = block.registration_counter;
   lower.device = block.device;
 
   (lower.prev != nullptr ? lower.prev->next : segment.first) = &lower;
@@ -30,7 +30,7 @@ Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
 
 void absorb_prev(Block& block, NodePool<Block>& slots) {
   Segment& segment = *block.segment;
-  invariants::Audit scope{segment};
+  CAIRN_AUDIT(segment);
   Block& absorbed = *block.prev;
   CAIRN_HOLDS(blocks_tile_segment, absorbed.end() == block.ptr);
   block.ptr = absorbed.ptr;
@@ -41,7 +41,8 @@ void absorb_prev(Block& block, NodePool<Block>& slots) {
 }
 
 void absorb_next(Block& block, NodePool<Block>& slots) {
-  invariants::Audit scope{*block.segment};
+  const Segment& segment = *block.segment;
+  CAIRN_AUDIT(segment);
   Block& absorbed = *block.next;
   CAIRN_HOLDS(blocks_tile_segment, block.end() == absorbed.ptr);
   block.size += absorbed.size;

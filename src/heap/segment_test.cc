@@ -29,7 +29,7 @@ class SegmentTest : public testing::Test {
     block.pool = &pool_;
     block.stream = StreamId{7};
     block.index = &pool_.make_index(StreamId{7});
-    block.tie_rank = 5;
+    block.registration_counter = 5;
     block.device = 3;
     segment_.first = &block;
   }
@@ -48,7 +48,7 @@ class SegmentTest : public testing::Test {
     return text;
   }
 
-  BlockPool pool_{PoolKind::small};
+  BlockPool pool_{PoolKind::small, {}};
   Segment segment_;
   NodePool<Block> slots_;
 };
@@ -79,7 +79,7 @@ TEST_F(SegmentTest, TheNewBlockIsOfItsSegmentAndFree) {
   EXPECT_EQ(lower.segment, &segment_);
   EXPECT_EQ(lower.pool, &pool_);
   EXPECT_EQ(lower.stream, StreamId{7});
-  EXPECT_EQ(lower.tie_rank, 5U);
+  EXPECT_EQ(lower.registration_counter, 5U);
   EXPECT_EQ(lower.device, 3);
   EXPECT_TRUE(lower.mapped);
   EXPECT_FALSE(lower.allocated);

@@ -10,12 +10,12 @@ std::uint64_t priority(const Block& block) {
   return x ^ (x >> 32);
 }
 
-// Parts a tree into what stands before `pivot` and what stands after it.
-void split(Block* root, const Block& pivot, Block*& before, Block*& after) {
-  Block** low = &before;
-  Block** high = &after;
+// Parts a tree into what stands before `pivot` and what stands after it: they become its children.
+void split_below(Block& pivot, Block* root, FreeOrder order) {
+  Block** low = &pivot.index_left;
+  Block** high = &pivot.index_right;
   while (root != nullptr) {
-    if (precedes(*root, pivot)) {
+    if (order.precedes(*root, pivot)) {
       *low = root;
       low = &root->index_right;
       root = root->index_right;
@@ -50,25 +50,19 @@ Block* join(Block* low, Block* high) {
 
 }  // namespace
 
-bool precedes(const Block& a, const Block& b) {
-  if (a.size != b.size) return a.size < b.size;
-  if (a.tie_rank != b.tie_rank) return a.tie_rank < b.tie_rank;
-  return a.ptr < b.ptr;
-}
-
-void insert(Block*& root, Block& block) {
+void insert(Block*& root, Block& block, FreeOrder order) {
   Block** place = &root;
   while (*place != nullptr && priority(**place) >= priority(block)) {
-    place = precedes(block, **place) ? &(*place)->index_left : &(*place)->index_right;
+    place = order.precedes(block, **place) ? &(*place)->index_left : &(*place)->index_right;
   }
-  split(*place, block, block.index_left, block.index_right);
+  split_below(block, *place, order);
   *place = &block;
 }
 
-void erase(Block*& root, Block& block) {
+void erase(Block*& root, Block& block, FreeOrder order) {
   Block** place = &root;
   while (*place != &block) {
-    place = precedes(block, **place) ? &(*place)->index_left : &(*place)->index_right;
+    place = order.precedes(block, **place) ? &(*place)->index_left : &(*place)->index_right;
   }
   *place = join(block.index_left, block.index_right);
 }
@@ -96,10 +90,10 @@ Block* first_not_below(Block* root, Bytes size) {
   return found;
 }
 
-Block* after(Block* root, const Block& block) {
+Block* after(Block* root, const Block& block, FreeOrder order) {
   Block* found = nullptr;
   while (root != nullptr) {
-    if (precedes(block, *root)) {
+    if (order.precedes(block, *root)) {
       found = root;
       root = root->index_left;
     } else {
@@ -109,10 +103,10 @@ Block* after(Block* root, const Block& block) {
   return found;
 }
 
-Block* before(Block* root, const Block& block) {
+Block* before(Block* root, const Block& block, FreeOrder order) {
   Block* found = nullptr;
   while (root != nullptr) {
-    if (precedes(*root, block)) {
+    if (order.precedes(*root, block)) {
       found = root;
       root = root->index_right;
     } else {

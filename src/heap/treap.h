@@ -5,22 +5,21 @@
 #pragma once
 
 #include "heap/block.h"
+#include "heap/free_order.h"
 
 namespace cairn::treap {
 
-// The order: size, then tie rank, then address. Strict, since no two blocks share an address.
-bool precedes(const Block& a, const Block& b);
-
-void insert(Block*& root, Block& block);
+// One tree has one order, which is passed with each call that needs it.
+void insert(Block*& root, Block& block, FreeOrder order);
 // REQUIRES: `block` is in the tree.
-void erase(Block*& root, Block& block);
+void erase(Block*& root, Block& block, FreeOrder order);
 
 Block* first(Block* root);
 Block* last(Block* root);
 // The first of at least `size`, or null.
 Block* first_not_below(Block* root, Bytes size);
 // The neighbour in order, or null; `block` itself need not be in the tree.
-Block* after(Block* root, const Block& block);
-Block* before(Block* root, const Block& block);
+Block* after(Block* root, const Block& block, FreeOrder order);
+Block* before(Block* root, const Block& block, FreeOrder order);
 
 }  // namespace cairn::treap

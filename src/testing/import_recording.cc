@@ -5,6 +5,7 @@
 
 #include "base/in_words.h"
 #include "heap/size_policy.h"
+#include "simulator/address_space.h"
 #include "testing/import_statements.h"
 #include "testing/parser_words.h"
 
@@ -14,11 +15,12 @@ namespace {
 using namespace cairn::literals;  // NOLINT
 
 constexpr Bytes usual_memory = 80_GiB;
-constexpr std::uint64_t address_limit = std::uint64_t{1} << 62;
 
+// Whether the simulated machine can have memory there.
 bool is_plausible(Span span) {
-  return span.begin.value < address_limit && span.size.count < address_limit &&
-         span.size.count > 0 && is_aligned(span.begin, block_granularity) &&
+  using simulator::address_limit;
+  return Address{0} < span.begin && span.begin < address_limit && Bytes{0} < span.size &&
+         span.size <= address_limit - span.begin && is_aligned(span.begin, block_granularity) &&
          is_multiple(span.size, block_granularity);
 }
 

@@ -36,7 +36,8 @@ RandomOperations::RandomOperations(std::uint64_t seed)
     : engine_(seed),
       devices_(1 + static_cast<int>(below(2))),
       streams_(1 + below(4)),
-      largest_exponent_(10 + below(17)) {
+      largest_exponent_(10 + below(17)),
+      is_oversize_world_(one_in(4)) {
   constexpr std::array<std::uint64_t, kind_count> base{40, 40, 4, 2, 2, 4, 1};
   for (std::size_t kind = 0; kind < weights_.size(); ++kind) {
     weights_[kind] = base[kind] * (1 + below(4)) * (one_in(5) && kind > free_block ? 0 : 1);
@@ -48,7 +49,7 @@ std::vector<Statement> RandomOperations::declarations() {
   for (DeviceIndex device = 0; device < devices_; ++device) {
     GpuDecl gpu;
     gpu.device = device;
-    gpu.memory = Bytes{(std::uint64_t{16} << below(8)) * mib};
+    gpu.memory = Bytes{(std::uint64_t{16} << (is_oversize_world_ ? 2 + below(3) : below(8))) * mib};
     gpu.adjacent = one_in(2);
     gpu.reuse_addresses = one_in(2);
     statements.push_back(statement(gpu));
@@ -82,7 +83,8 @@ std::string RandomOperations::draw_settings() {
   constexpr std::array<const char*, 4> splits{"20", "21", "22", "40"};
   constexpr std::array<const char*, 5> divisions{"2", "4", "8", "[1:2,2:8,>:4]", "[4:4,16:2]"};
   std::vector<std::string> items;
-  if (one_in(2)) items.push_back(std::string("max_split_size_mb:") + splits[below(splits.size())]);
+  if (is_oversize_world_ || one_in(2))
+    items.push_back(std::string("max_split_size_mb:") + splits[below(splits.size())]);
   if (one_in(4)) items.emplace_back("max_non_split_rounding_mb:" + std::to_string(20 + below(20)));
   if (one_in(4)) items.emplace_back("large_segment_size_mb:" + std::to_string(11 + below(10)));
   if (one_in(3)) {
@@ -145,6 +147,7 @@ Operation RandomOperations::make(Kind kind) {
 }
 
 Bytes RandomOperations::draw_size() {
+  if (is_oversize_world_ && one_in(3)) return Bytes{(19 + below(26)) * mib - 511 + below(512)};
   if (one_in(100)) return Bytes{impossible[below(impossible.size())]};
   if (one_in(3)) {
     const std::uint64_t border = borders[below(borders.size())];

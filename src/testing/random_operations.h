@@ -55,6 +55,7 @@ class RandomOperations {
   int devices_;
   std::uint64_t streams_;
   std::uint64_t largest_exponent_;
+  bool is_oversize_world_;  // Little memory, and requests around max_split_size.
   std::array<std::uint64_t, kind_count> weights_{};
   std::vector<Live> live_;
   std::vector<std::string> freed_;
