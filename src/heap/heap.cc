@@ -6,13 +6,6 @@
 #include "invariants/catalogue/hook.h"
 
 namespace cairn {
-namespace {
-
-bool has_room(const Block& block, Bytes alignment, Bytes size) {
-  return round_up(block.ptr, alignment) + size <= block.end();
-}
-
-}  // namespace
 
 Heap::Heap(DeviceIndex device, const Options& options)
     : device_(device),
@@ -38,7 +31,7 @@ const Block* Heap::allocate(const HeapRequest& request) {
 // rules forbid that one, since no later one is tried.
 Block* Heap::find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const {
   Block* block = index.first_not_below(rounded);
-  while (block != nullptr && !has_room(*block, request.alignment, rounded)) {
+  while (block != nullptr && round_up(block->ptr, request.alignment) + rounded > block->end()) {
     block = index.after(*block);
   }
   if (block == nullptr || !policy_.may_serve(rounded, block->size)) return nullptr;
@@ -67,7 +60,7 @@ const Block* Heap::allocate_in_new_segment(const HeapRequest& request, Span span
   CAIRN_AUDIT(*this);
   const Bytes rounded = policy_.round(request.requested);
   Block& block = *add_segment(span, pool_of(rounded), request.stream).first;
-  if (!has_room(block, request.alignment, rounded)) {
+  if (round_up(block.ptr, request.alignment) + rounded > block.end()) {
     insert_free(block);
     return nullptr;
   }
@@ -78,21 +71,15 @@ void Heap::adopt_segment(const SegmentLayout& layout) {
   CAIRN_AUDIT(*this);
   BlockPool& pool = pools_[static_cast<std::size_t>(layout.pool)];
   reserve(pool, layout.stream, layout.blocks.size());
-  adopt_blocks(*add_segment(layout.span, pool, layout.stream).first, layout);
-}
-
-// REQUIRES: `rest` is the whole of the segment, and in no index.
-void Heap::adopt_blocks(Block& rest, const SegmentLayout& layout) {
+  Block& rest = *add_segment(layout.span, pool, layout.stream).first;
   for (const BlockLayout& piece : layout.blocks) {
-    const bool is_last = piece.size == rest.size;
-    Block& block = is_last ? rest : split_lower(rest, piece.size, slots_);
+    Block& block = piece.size < rest.size ? split_lower(rest, piece.size, slots_) : rest;
     if (piece.allocated) {
       mark_allocated(block, piece.size);
-      continue;
-    }
-    insert_free(block);
-    if (block.is_split()) {
-      ledger_.inactive_split_changed(block.pool->kind, 1, signed_count(piece.size));
+    } else {
+      insert_free(block);
+      const bool split = piece.size < layout.span.size;
+      if (split) ledger_.inactive_split_changed(pool.kind, 1, signed_count(piece.size));
     }
   }
 }

@@ -105,7 +105,6 @@ class Heap {
   Block* find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const;
   void reserve(BlockPool& pool, StreamId stream, std::size_t blocks);
   Segment& add_segment(Span span, BlockPool& pool, StreamId stream);
-  void adopt_blocks(Block& rest, const SegmentLayout& layout);
   const Block& hand_out(Block& block, const HeapRequest& request, Bytes rounded);
   void free_prefix(Block& block, Bytes prefix, bool counted);
   Block& cut_to_size(Block& block, Bytes size, bool counted);
