@@ -74,6 +74,14 @@ Error larger_than_possible(Bytes requested) {
               "; requests are below 1 EiB (2^60 bytes). Is a size negative, or did it overflow?"};
 }
 
+Error impossible_segment(DeviceIndex device, Span span) {
+  return {ErrorCode::cuda_error, static_cast<int>(CudaStatus::unknown),
+          "The driver gave " + exact(span.size) + " at " + in_words(span.begin) +
+              on_device(device) +
+              ", which cannot be: memory is not null, a multiple of 512, and overlaps none that was "
+              "given before. It is left alone"};
+}
+
 Error misaligned_segment(DeviceIndex device, Span span, Bytes alignment) {
   return {ErrorCode::unsupported, 0,
           "The driver's memory at " + in_words(span.begin) + on_device(device) +

@@ -24,6 +24,9 @@ Error out_of_memory(const Heap& heap, const HeapRequest& request,
 // 2^60 bytes and more: refused without a look.
 Error larger_than_possible(Bytes requested);
 
+// The driver gave what cannot be memory of its own: null, not granular, or overlapping a segment.
+Error impossible_segment(DeviceIndex device, Span span);
+
 Error misaligned_segment(DeviceIndex device, Span span, Bytes alignment);
 
 Error no_such_device(DeviceIndex device, int device_count);

@@ -21,7 +21,9 @@ Result<Done, Error> release_segments(Heap& heap, Driver& driver,
 
 Result<Done, Error> release_cached_blocks(Heap& heap, Driver& driver) {
   heap.ledger().synced_all_streams();
-  return release_segments(heap, driver, heap.releasable());
+  auto released = release_segments(heap, driver, heap.releasable());
+  heap.drop_empty_shares();
+  return released;
 }
 
 }  // namespace cairn

@@ -271,5 +271,34 @@ TEST_F(OversizeRungTest, AFailureAtAnyCallEndsTheClimbThere) {
   }
 }
 
+// What no driver may give is not made a segment, and what was live stays so.
+TEST_F(RetryLadderTest, MemoryThatCannotBeIsRefused) {
+  const Address top{~std::uint64_t{0} - (1_MiB).count + 1};
+  for (const Address lie : {Address{}, seg(2), seg(2) + 2_MiB, seg(9) + 256_B, top}) {
+    device_.driver().next_address(lie);
+    const auto result = device_->allocate({s0, 20_MiB, block_granularity});
+    EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error) << lie.value;
+    EXPECT_EQ(device_.live(), live_);
+    EXPECT_EQ(device_.segments().size(), 5U);
+    EXPECT_EQ(device_.stats().reserved_bytes.all.current, stats_.reserved_bytes.all.current);
+  }
+}
+
+// Streams come and go: what they had of a pool goes with their last segment.
+TEST_F(RetryLadderTest, AStreamWithoutMemoryIsForgotten) {
+  const auto shares = [&] {
+    return device_->inspect([](const Heap& heap) {
+      return heap.pool(PoolKind::small).shares.size() + heap.pool(PoolKind::large).shares.size();
+    });
+  };
+  ASSERT_EQ(shares(), 4U);
+  for (std::uint64_t stream = 100; stream < 200; ++stream) {
+    device_.free(device_.allocate(1_KiB, StreamId{stream}));
+  }
+  ASSERT_EQ(shares(), 104U);
+  EXPECT_TRUE(device_.empty_cache());
+  EXPECT_EQ(shares(), 2U);
+}
+
 }  // namespace
 }  // namespace cairn
