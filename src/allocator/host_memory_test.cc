@@ -26,16 +26,19 @@ void* allocate_host(std::size_t size_bytes, std::size_t alignment_bytes) {
   return pointer;
 }
 
+// Not inlined: g++ would see memory of `operator new` in the hands of std::free, and warn.
+[[gnu::noinline]] void free_host(void* pointer) { std::free(pointer); }
+
 }  // namespace
 
 void* operator new(std::size_t size) { return allocate_host(size, alignof(std::max_align_t)); }
 void* operator new(std::size_t size, std::align_val_t alignment) {
   return allocate_host(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* pointer) noexcept { std::free(pointer); }
-void operator delete(void* pointer, std::size_t) noexcept { std::free(pointer); }
-void operator delete(void* pointer, std::align_val_t) noexcept { std::free(pointer); }
-void operator delete(void* pointer, std::size_t, std::align_val_t) noexcept { std::free(pointer); }
+void operator delete(void* pointer) noexcept { free_host(pointer); }
+void operator delete(void* pointer, std::size_t) noexcept { free_host(pointer); }
+void operator delete(void* pointer, std::align_val_t) noexcept { free_host(pointer); }
+void operator delete(void* pointer, std::size_t, std::align_val_t) noexcept { free_host(pointer); }
 
 namespace cairn {
 namespace {
