@@ -85,8 +85,7 @@ void check_shares(const Heap& heap, const BlockPool& pool) {
     const auto is_of_share = [&, stream = stream](const auto& segment) {
       return segment.second.pool == &pool && segment.second.stream == stream;
     };
-    const auto counted =
-        std::count_if(heap.segments().begin(), heap.segments().end(), is_of_share);
+    const auto counted = std::count_if(heap.segments().begin(), heap.segments().end(), is_of_share);
     expect(share.segments == static_cast<std::size_t>(counted), share_counts_segments, [&] {
       return std::to_string(counted) + " segments, counted as " + std::to_string(share.segments);
     });

@@ -75,11 +75,11 @@ Error larger_than_possible(Bytes requested) {
 }
 
 Error impossible_segment(DeviceIndex device, Span span) {
-  return {ErrorCode::cuda_error, static_cast<int>(CudaStatus::unknown),
-          "The driver gave " + exact(span.size) + " at " + in_words(span.begin) +
-              on_device(device) +
-              ", which cannot be: memory is not null, a multiple of 512, and overlaps none that was "
-              "given before. It is left alone"};
+  return {
+      ErrorCode::cuda_error, static_cast<int>(CudaStatus::unknown),
+      "The driver gave " + exact(span.size) + " at " + in_words(span.begin) + on_device(device) +
+          ", which cannot be: memory is not null, a multiple of 512, and overlaps none that was "
+          "given before. It is left alone"};
 }
 
 Error misaligned_segment(DeviceIndex device, Span span, Bytes alignment) {
