@@ -5,19 +5,21 @@ include(GNUInstallDirs)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
 
 set_target_properties(cairn_static PROPERTIES EXPORT_NAME cairn)
-set_target_properties(cairn_simulator PROPERTIES EXPORT_NAME simulator)
 install(TARGETS cairn_static cairn_shared EXPORT cairn COMPONENT cairn)
 install(EXPORT cairn NAMESPACE cairn:: DESTINATION ${package} FILE cairn-targets.cmake
         COMPONENT cairn)
 install(DIRECTORY src/cairn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cairn
-        FILES_MATCHING PATTERN "*.h")
+        FILES_MATCHING PATTERN "*.h" PATTERN "settings_*.h" EXCLUDE)  # Those are the parser's own.
 
-target_include_directories(cairn_simulator INTERFACE $<INSTALL_INTERFACE:include/cairn_simulator>)
-install(TARGETS cairn_simulator EXPORT cairn_simulator COMPONENT simulator)
-install(EXPORT cairn_simulator NAMESPACE cairn:: DESTINATION ${package}
-        FILE cairn-simulator-targets.cmake COMPONENT simulator)
-install(DIRECTORY src/base src/driver src/simulator COMPONENT simulator
-        DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn_simulator FILES_MATCHING PATTERN "*.h")
+if(cairn_with_tool)
+  set_target_properties(cairn_simulator PROPERTIES EXPORT_NAME simulator)
+  target_include_directories(cairn_simulator INTERFACE $<INSTALL_INTERFACE:include/cairn_simulator>)
+  install(TARGETS cairn_simulator EXPORT cairn_simulator COMPONENT simulator)
+  install(EXPORT cairn_simulator NAMESPACE cairn:: DESTINATION ${package}
+          FILE cairn-simulator-targets.cmake COMPONENT simulator)
+  install(DIRECTORY src/base src/driver src/simulator COMPONENT simulator
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn_simulator FILES_MATCHING PATTERN "*.h")
+endif()
 
 configure_package_config_file(ci/cairn-config.cmake.in ${PROJECT_BINARY_DIR}/cairn-config.cmake
                               INSTALL_DESTINATION ${package})

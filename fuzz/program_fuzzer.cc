@@ -28,7 +28,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   const std::string text = print_program(*program);
   const auto again = parse_program(text);
-  must(static_cast<bool>(again));
+  must(again && *again == *program);
   must(print_program(*again) == text);
   return 0;
 }

@@ -1,9 +1,11 @@
-// Whatever an application does, the allocator does what the reference model foretells, every
-// invariant holds after each step, and at the end all memory is the driver's again.
+// Whatever an application does, the allocator does what the reference model foretells, and every
+// invariant holds after each step.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
+#include <cstddef>
 #include <cstdint>
+#include <map>
 #include <string>
 
 #include "testing/printer.h"
@@ -24,11 +26,27 @@ std::string in_words(const StepResult& result, const Program& program) {
          cairn::testing::print_program(program);
 }
 
+// How many statements of each kind did what they say, failed as foretold, or made no sense.
+struct Histogram {
+  std::map<std::size_t, int> succeeded;  // By the operation's place in the variant.
+  int failed = 0;
+  int mistaken = 0;
+  int all = 0;
+};
+
+void count(const Statement& statement, const StepResult& result, Histogram& histogram) {
+  ++histogram.all;
+  if (result.kind == StepResult::Kind::mistake) ++histogram.mistaken;
+  if (result.kind == StepResult::Kind::failed) ++histogram.failed;
+  if (result.kind == StepResult::Kind::ok) ++histogram.succeeded[statement.operation.index()];
+}
+
 // Carries out one random statement, and writes it into the program as it went. False where the run
 // cannot go on.
-bool step(World& world, RandomOperations& operations, Program& program) {
+bool step(World& world, RandomOperations& operations, Program& program, Histogram& histogram) {
   Statement statement = operations.next();
   const StepResult result = world.step(statement);
+  count(statement, result, histogram);
   if (result.kind == StepResult::Kind::mistake) return true;  // Makes no sense here: left out.
   if (result.kind == StepResult::Kind::failed) statement.expected = result.error;
   program.statements.push_back(statement);
@@ -38,7 +56,7 @@ bool step(World& world, RandomOperations& operations, Program& program) {
   return false;
 }
 
-void run(std::uint64_t seed, int steps) {
+void run(std::uint64_t seed, int steps, Histogram& histogram) {
   SCOPED_TRACE("seed " + std::to_string(seed));
   RandomOperations operations(seed);
   Program program;
@@ -49,7 +67,7 @@ void run(std::uint64_t seed, int steps) {
     ASSERT_EQ(result.kind, StepResult::Kind::ok) << in_words(result, program);
   }
   for (int i = 0; i < steps; ++i) {
-    if (!step(world, operations, program)) return;
+    if (!step(world, operations, program, histogram)) return;
   }
   const StepResult result = world.finish();
   EXPECT_EQ(result.kind, StepResult::Kind::ok) << in_words(result, program);
@@ -57,8 +75,24 @@ void run(std::uint64_t seed, int steps) {
 
 RC_GTEST_PROP(Lockstep, TheModelForetellsEveryOperation, ()) {
   const auto seed = *rc::gen::noShrink(rc::gen::arbitrary<std::uint64_t>());
-  run(seed, 300);
+  Histogram histogram;
+  run(seed, 300, histogram);
   RC_ASSERT(!::testing::Test::HasFailure());
+}
+
+// The property would say little if most of what it tries made no sense, or always failed.
+TEST(Lockstep, RandomOperationsDoWhatTheySay) {
+  Histogram histogram;
+  for (std::uint64_t seed = 1; seed <= 60; ++seed) run(seed, 300, histogram);
+  EXPECT_LT(histogram.mistaken * 10, histogram.all);
+  EXPECT_LT(histogram.failed * 3, histogram.all);
+  EXPECT_GT(histogram.failed * 100, histogram.all);
+  using Kinds = cairn::testing::Operation;
+  for (const Kinds& kind : {Kinds(cairn::testing::Alloc{}), Kinds(cairn::testing::Free{}),
+                            Kinds(cairn::testing::EmptyCache{}), Kinds(cairn::testing::Fault{}),
+                            Kinds(cairn::testing::SetDevice{}), Kinds(cairn::testing::Reset{})}) {
+    EXPECT_GT(histogram.succeeded[kind.index()] * 200, histogram.all) << kind.index();
+  }
 }
 
 }  // namespace

@@ -53,6 +53,9 @@ inline constexpr Invariant live_table_sound{
 inline constexpr Invariant live_block_listed{
     "P5", Cost::heap, "The live table holds exactly the allocated blocks, under their addresses."};
 
+inline constexpr Invariant share_counts_segments{
+    "P6", Cost::heap, "A stream's share of a pool counts the segments that the stream has there."};
+
 // ---- heap ----
 inline constexpr Invariant segments_disjoint{"H1", Cost::heap, "No two segments overlap."};
 inline constexpr Invariant live_blocks_disjoint{"H2", Cost::heap,
@@ -89,7 +92,7 @@ inline constexpr Invariant ledger_inactive_recounts{
 inline constexpr Invariant ledger_oversize_recounts{
     "L7", Cost::heap, "The oversize statistics equal a recount of blocks and segments."};
 
-// ---- driver protocol (D1 to D3 are World's and the simulated GPU's to see) ----
+// ---- driver protocol: World's to see, which sees the driver ----
 inline constexpr Invariant segment_from_driver{
     "D1", Cost::heap,
     "The segments of all devices are exactly the memory that the driver has out."};
@@ -106,6 +109,7 @@ inline constexpr std::array all{block_size_granular,
                                 free_index_bitmap,
                                 live_table_sound,
                                 live_block_listed,
+                                share_counts_segments,
                                 segments_disjoint,
                                 live_blocks_disjoint,
                                 segment_age_unique,

@@ -1,8 +1,8 @@
 #include <algorithm>
 #include <iterator>
-#include <sstream>
 #include <vector>
 
+#include "base/in_words.h"
 #include "heap/heap.h"
 #include "invariants/checkers/checkers.h"
 
@@ -19,10 +19,7 @@ void expect_known(const std::vector<Span>& all, const std::vector<Span>& known, 
   std::set_difference(all.begin(), all.end(), known.begin(), known.end(),
                       std::back_inserter(unknown), precedes);
   for (const Span& span : unknown) {
-    std::ostringstream words;
-    words << "0x" << std::hex << span.begin.value << std::dec << " of " << span.size.count
-          << " bytes " << fault;
-    report(segment_from_driver, words.str(), __FILE__, __LINE__);
+    report(segment_from_driver, in_words(span) + fault, __FILE__, __LINE__);
   }
 }
 
@@ -33,8 +30,8 @@ void check_segments_from_driver(const Heap& heap, std::vector<Span> driver_has_o
   for (const auto& [address, segment] : heap.segments()) segments.push_back(segment.span);
   std::sort(segments.begin(), segments.end(), precedes);
   std::sort(driver_has_out.begin(), driver_has_out.end(), precedes);
-  expect_known(segments, driver_has_out, "is a segment, but the driver has no such memory out");
-  expect_known(driver_has_out, segments, "is out of the driver, but no segment");
+  expect_known(segments, driver_has_out, " are a segment, but the driver has no such memory out");
+  expect_known(driver_has_out, segments, " are out of the driver, but no segment");
 }
 
 }  // namespace cairn::invariants

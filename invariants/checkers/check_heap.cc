@@ -2,6 +2,7 @@
 #include <functional>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "heap/heap.h"
@@ -32,7 +33,8 @@ void walk_block(const Heap& heap, const Segment& segment, const Block& block, Wa
   expect(block.device == heap.device(), block_shares_segment, [&] { return describe(block); });
   expect(!block.is_free() || block.next == nullptr || !block.next->is_free(),
          free_neighbours_merged, [&] { return describe(block) + " and " + describe(*block.next); });
-  expect(block.index == segment.pool->find_index(segment.stream), free_block_indexed,
+  const BlockPool::Share* share = std::as_const(*segment.pool).find_share(segment.stream);
+  expect(share != nullptr && block.index == &share->index, free_block_indexed,
          [&] { return describe(block) + " names a foreign index"; });
   if (block.is_free()) walk.free_blocks.push_back(&block);
   if (!block.allocated) return;
@@ -70,11 +72,23 @@ void check_indexed(const Block& block, const FreeIndex& index) {
 
 // Adds the blocks of the pool's indexes to `indexed`.
 void check_indexes(const BlockPool& pool, std::vector<const Block*>& indexed) {
-  for (const auto& [stream, index] : pool.indexes) {
-    for (const Block* block : check_free_index(*index)) {
-      check_indexed(*block, *index);
+  for (const auto& [stream, share] : pool.shares) {
+    for (const Block* block : check_free_index(share.index)) {
+      check_indexed(*block, share.index);
       indexed.push_back(block);
     }
+  }
+}
+
+void check_shares(const Heap& heap, const BlockPool& pool) {
+  for (const auto& [stream, share] : pool.shares) {
+    const auto is_of_share = [&, stream = stream](const auto& segment) {
+      return segment.second.pool == &pool && segment.second.stream == stream;
+    };
+    const auto counted = std::count_if(heap.segments().begin(), heap.segments().end(), is_of_share);
+    expect(share.segments == static_cast<std::size_t>(counted), share_counts_segments, [&] {
+      return std::to_string(counted) + " segments, counted as " + std::to_string(share.segments);
+    });
   }
 }
 
@@ -110,6 +124,8 @@ void check(const Heap& heap, Cost dearest) {
   for (const auto& [address, segment] : heap.segments()) walk_segment(heap, segment, walk);
   check_ages(heap, walk);
   check_free_blocks(heap, walk.free_blocks);
+  check_shares(heap, heap.pool(PoolKind::small));
+  check_shares(heap, heap.pool(PoolKind::large));
   expect(heap.live().size() == walk.live_blocks, live_block_listed, [&] {
     return std::to_string(walk.live_blocks) + " allocated blocks, " +
            std::to_string(heap.live().size()) + " listed";

@@ -1,18 +1,12 @@
-#include <sstream>
 #include <string>
 
+#include "base/in_words.h"
 #include "heap/block_pool.h"
 #include "heap/segment.h"
 #include "invariants/checkers/checkers.h"
 
 namespace cairn::invariants {
 namespace {
-
-std::string hex(Address address) {
-  std::ostringstream out;
-  out << "0x" << std::hex << address.value;
-  return out.str();
-}
 
 bool shares(const Block& block, const Segment& segment) {
   return block.pool == segment.pool && block.stream == segment.stream &&
@@ -23,7 +17,7 @@ bool shares(const Block& block, const Segment& segment) {
 void check_place(const Segment& segment, const Block& block, Address expected) {
   check_block(block);
   expect(block.ptr == expected && block.size <= segment.span.end() - expected, blocks_tile_segment,
-         [&] { return describe(block) + " should start at " + hex(expected); });
+         [&] { return describe(block) + " should start at " + in_words(expected); });
   expect(shares(block, segment), block_shares_segment,
          [&] { return describe(block) + " in " + describe(segment); });
 }
@@ -31,17 +25,10 @@ void check_place(const Segment& segment, const Block& block, Address expected) {
 }  // namespace
 
 std::string describe(const Block& block) {
-  std::ostringstream out;
-  out << (block.allocated ? "allocated" : "free") << " block " << hex(block.ptr) << " of "
-      << block.size.count << " bytes";
-  return out.str();
+  return (block.allocated ? "allocated block of " : "free block of ") + in_words(block.span());
 }
 
-std::string describe(const Segment& segment) {
-  std::ostringstream out;
-  out << "segment " << hex(segment.span.begin) << " of " << segment.span.size.count << " bytes";
-  return out.str();
-}
+std::string describe(const Segment& segment) { return "segment of " + in_words(segment.span); }
 
 void check_block(const Block& block) {
   const auto words = [&] { return describe(block); };
@@ -69,7 +56,7 @@ bool check_chain(const Segment& segment) {
     previous = block;
   }
   expect(expected == segment.span.end(), blocks_tile_segment,
-         [&] { return describe(segment) + " is covered up to " + hex(expected); });
+         [&] { return describe(segment) + " is covered up to " + in_words(expected); });
   return true;
 }
 

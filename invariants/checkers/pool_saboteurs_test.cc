@@ -276,6 +276,18 @@ TEST(Saboteur, P4_ATableMoreThanHalfFull) {
 
 // ---- P5: the live table and the blocks ----
 
+TEST(Saboteur, P6_AShareThatCountsASegmentTooMany) {
+  SmallHeap small;
+  ++writable(small.heap.pool(PoolKind::small)).find_share(stream_0)->segments;
+  EXPECT_EQ(broken_in(small.heap), Ids{"P6"});
+}
+
+TEST(Saboteur, P6_AShareThatCountsASegmentTooFew) {
+  SmallHeap small;
+  --writable(small.heap.pool(PoolKind::large)).find_share(stream_1)->segments;
+  EXPECT_EQ(broken_in(small.heap), Ids{"P6"});
+}
+
 TEST(Saboteur, P5_ALiveBlockThatIsNotListed) {
   SmallHeap small;
   small.live().erase(small.a);

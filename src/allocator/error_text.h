@@ -12,17 +12,20 @@
 
 namespace cairn {
 
-// "1.50 MiB", "512 bytes": as people read sizes, and exact in bytes where it is not obvious.
+// "1.50 MiB", "512 bytes": two decimals of the largest unit that is not above the size.
 std::string in_words(Bytes size);
-std::string in_hex(Address address);
 
-Error cuda_error(DriverCall call, DeviceIndex device, CudaStatus status);
+// `what` the call was about: a size, or a span.
+Error cuda_error(DriverCall call, const std::string& what, DeviceIndex device, CudaStatus status);
 
 // The request found no memory, after all was tried. `memory` is what the driver says, if it does.
 Error out_of_memory(const Heap& heap, const HeapRequest& request,
                     const DriverResult<MemoryInfo>& memory);
 // 2^60 bytes and more: refused without a look.
 Error larger_than_possible(Bytes requested);
+
+// The driver gave what cannot be memory of its own: null, not granular, or overlapping a segment.
+Error impossible_segment(DeviceIndex device, Span span);
 
 Error misaligned_segment(DeviceIndex device, Span span, Bytes alignment);
 

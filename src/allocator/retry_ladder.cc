@@ -6,17 +6,18 @@
 namespace cairn {
 
 Result<Address, Error> RetryLadder::climb() {
-  heap_.reserve_segment(request_);
   const Bytes size = heap_.segment_size(request_);
   for (const Rung rung :
        {&RetryLadder::ask_first, &RetryLadder::release_oversize, &RetryLadder::release_all}) {
     const Room room = (this->*rung)();
     if (!room) return Failure{room.error()};
     if (!*room) continue;
+    heap_.reserve_segment(request_);
     const auto segment = driver_.malloc(heap_.device(), size);
     if (segment) return hand_out(*segment, size);
     if (segment.error() != CudaStatus::out_of_memory) {
-      return Failure{cuda_error(DriverCall::malloc, heap_.device(), segment.error())};
+      return Failure{
+          cuda_error(DriverCall::malloc, in_words(size), heap_.device(), segment.error())};
     }
   }
   return Failure{fail()};
@@ -39,8 +40,9 @@ RetryLadder::Room RetryLadder::release_all() {
 }
 
 Result<Address, Error> RetryLadder::hand_out(Address segment, Bytes size) {
-  heap_.ledger().driver_allocated();
   const Span span{segment, size};
+  if (!heap_.can_add(span)) return Failure{impossible_segment(heap_.device(), span)};
+  heap_.ledger().driver_allocated();
   const Block* block = heap_.allocate_in_new_segment(request_, span);
   if (block == nullptr) {
     return Failure{misaligned_segment(heap_.device(), span, request_.alignment)};

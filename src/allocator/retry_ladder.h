@@ -22,7 +22,8 @@ class RetryLadder {
   RetryLadder(Heap& heap, Driver& driver, const HeapRequest& request)
       : heap_(heap), driver_(driver), request_(request) {}
 
-  // Gives the address of a new live block. Throws std::bad_alloc before anything changed.
+  // Gives the address of a new live block. Throws std::bad_alloc, and then no more has changed
+  // than that cached memory may have gone back to the driver.
   Result<Address, Error> climb();
 
  private:

@@ -114,7 +114,7 @@ TEST_F(RetryLadderTest, AnyOtherErrorEndsTheClimbAtOnce) {
   expect_error(result, ErrorCode::cuda_error, broken);
   EXPECT_EQ(calls(), Calls{"malloc 0 30MiB"});
   EXPECT_EQ(device_.stats(), stats_);
-  for (const char* words : {"malloc", "device 0", "illegal_address", "700"}) {
+  for (const char* words : {"malloc of 30.00 MiB", "device 0", "illegal_address", "700"}) {
     EXPECT_NE(error_of(result).message.find(words), std::string::npos) << error_of(result).message;
   }
 }
@@ -148,7 +148,7 @@ TEST_F(RetryLadderTest, ASegmentThatTheDriverRefusesStaysAndSoDoesTheRest) {
     device.driver().answer(answers);
     const auto result = device.try_allocate(30_MiB);
     EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error);
-    EXPECT_NE(error_of(result).message.find("free"), std::string::npos);
+    EXPECT_NE(error_of(result).message.find("free of "), std::string::npos);
     EXPECT_EQ(device.driver().calls().size(), nth + 2);
     EXPECT_EQ(device.segments(), stay[nth]);
     EXPECT_EQ(device.live(), live_);
@@ -269,6 +269,35 @@ TEST_F(OversizeRungTest, AFailureAtAnyCallEndsTheClimbThere) {
     EXPECT_EQ(device.stats().num_alloc_retries, nth == 5 ? 1 : 0);
     EXPECT_TRUE(device.try_allocate(2_MiB));
   }
+}
+
+// What no driver may give is not made a segment, and what was live stays so.
+TEST_F(RetryLadderTest, MemoryThatCannotBeIsRefused) {
+  const Address top{~std::uint64_t{0} - (1_MiB).count + 1};
+  for (const Address lie : {Address{}, seg(2), seg(2) + 2_MiB, seg(9) + 256_B, top}) {
+    device_.driver().next_address(lie);
+    const auto result = device_->allocate({s0, 20_MiB, block_granularity});
+    EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error) << lie.value;
+    EXPECT_EQ(device_.live(), live_);
+    EXPECT_EQ(device_.segments().size(), 5U);
+    EXPECT_EQ(device_.stats().reserved_bytes.all.current, stats_.reserved_bytes.all.current);
+  }
+}
+
+// Streams come and go: what they had of a pool goes with their last segment.
+TEST_F(RetryLadderTest, AStreamWithoutMemoryIsForgotten) {
+  const auto shares = [&] {
+    return device_->inspect([](const Heap& heap) {
+      return heap.pool(PoolKind::small).shares.size() + heap.pool(PoolKind::large).shares.size();
+    });
+  };
+  ASSERT_EQ(shares(), 4U);
+  for (std::uint64_t stream = 100; stream < 200; ++stream) {
+    device_.free(device_.allocate(1_KiB, StreamId{stream}));
+  }
+  ASSERT_EQ(shares(), 104U);
+  EXPECT_TRUE(device_.empty_cache());
+  EXPECT_EQ(shares(), 2U);
 }
 
 }  // namespace

@@ -11,6 +11,7 @@
 #include <deque>
 #include <map>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -51,8 +52,8 @@ class ScriptedDriver : public Driver {
       return Failure{status};
     }
     const std::uint64_t number = numbers_.size() + 1;
-    const Address given = std::exchange(next_address_, {});
-    const Address address = given != Address{} ? given : segment(number);
+    const auto given = std::exchange(next_address_, std::nullopt);
+    const Address address = given.value_or(segment(number));
     numbers_[address] = number;
     out_[address] = device;
     return address;
@@ -93,7 +94,7 @@ class ScriptedDriver : public Driver {
   Calls calls_;
   std::map<Address, std::uint64_t> numbers_;
   std::map<Address, DeviceIndex> out_;
-  Address next_address_;
+  std::optional<Address> next_address_;
 };
 
 inline constexpr CudaStatus ok = CudaStatus::success;

@@ -7,12 +7,17 @@
 //     ... launch work on `stream` that uses p ...
 //     allocator.free(p);                                      // no need to wait for the work
 //
-// Thread safety: every member can be called from any thread at any time but the destructor; each
-// device has a lock of its own, and no lock is held while an exception is made.
+// Thread safety: every member can be called from any thread at any time, but for moves and the
+// destructor. Each device has a lock of its own, which is held during driver calls too.
 //
 // Stream semantics: memory belongs to the stream it was allocated for. It can be freed while work
 // on that stream still uses it, since it is handed out again for the same stream alone, behind that
-// work.
+// work. Work on other streams must be done before the free, or ordered before later work on the
+// block's stream. No member asks for a wait, but memory that goes back to the driver (cuMemFree)
+// may make the driver wait for the device.
+//
+// Sizes and alignments are in bytes. Every member may throw std::bad_alloc when the host has no
+// memory; a member whose name begins with `try_` throws nothing and gives the reason as an Error.
 #pragma once
 
 #include <cstddef>
@@ -31,8 +36,8 @@ class AllDevices;
 class Driver;
 
 struct Request {
-  std::size_t size_bytes = 0;  // 0 gives a null pointer and no block.
-  int device = 0;
+  std::size_t size_bytes = 0;         // 0 gives a null pointer and no block.
+  int device = 0;                     // From 0, as CUDA counts.
   Stream stream = nullptr;            // Null is the legacy default stream, as is 0x1.
   std::size_t alignment_bytes = 512;  // A power of two, 2 MiB at most; 512 bytes always hold.
 };
@@ -50,6 +55,8 @@ class Allocator {
   // Gives all memory back to the driver, that of live blocks too. The caller sees to it that no
   // work uses it any more.
   ~Allocator();
+  // What was moved from can only be assigned to or destroyed. Assigning ends the allocator that was
+  // there, as its destructor does.
   Allocator(Allocator&&) noexcept;
   Allocator& operator=(Allocator&&) noexcept;
 
@@ -66,6 +73,7 @@ class Allocator {
   // for a pointer that is not the start of a live block (foreign, inside a block, freed already);
   // nothing changes then.
   void free(void* pointer);
+  // The same, but false on failure, and then `why` says so.
   bool try_free(void* pointer, Error* why = nullptr) noexcept;
 
   // The same, checked: `size_bytes` must be what was requested and `stream` the block's stream.
@@ -80,7 +88,8 @@ class Allocator {
 
   int device_count() const noexcept;
 
-  // Of one device. These throw InvalidArgument for a device that is not there.
+  // Of one device, as it is at one moment. These throw InvalidArgument for a device that is not
+  // there. A reset lets peaks begin anew from what is current, and accumulated counts from 0.
   DeviceStats stats(int device) const;
   void reset_peak_stats(int device);
   void reset_accumulated_stats(int device);

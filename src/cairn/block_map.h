@@ -18,7 +18,7 @@ const char* to_string(BlockState state) noexcept;
 struct BlockInfo {
   std::uint64_t address = 0;
   std::uint64_t size_bytes = 0;
-  std::uint64_t requested_size_bytes = 0;  // Of a free block: of its last hand-out, or 0.
+  std::uint64_t requested_size_bytes = 0;  // 0 of a free block.
   BlockState state = BlockState::inactive;
 };
 

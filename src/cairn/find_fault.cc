@@ -1,3 +1,4 @@
+#include <bit>
 #include <string>
 
 #include "cairn/options.h"
@@ -7,8 +8,6 @@ namespace {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr std::uint64_t granularity_bytes = 512;
-
-bool is_power_of_two_or_zero(std::uint64_t n) { return (n & (n - 1)) == 0; }
 
 std::string at_least(const char* option, std::uint64_t value, std::uint64_t least) {
   if (value >= least) return {};
@@ -30,15 +29,18 @@ std::string find_fault(const Options& options) {
       at_least("max_non_split_rounding_bytes", options.max_non_split_rounding_bytes, large_segment);
   if (!fault.empty()) return fault;
   for (const std::uint64_t divisions : options.roundup_power2_divisions) {
-    if (is_power_of_two_or_zero(divisions)) continue;
+    if (divisions == 0 || std::has_single_bit(divisions)) continue;
     return "roundup_power2_divisions has " + std::to_string(divisions) +
            "; each must be a power of two, or 0";
   }
   if (!(options.garbage_collection_threshold >= 0 && options.garbage_collection_threshold < 1)) {
-    return "garbage_collection_threshold must be 0 (off) or between 0 and 1";
+    return "garbage_collection_threshold is " +
+           std::to_string(options.garbage_collection_threshold) +
+           "; it must be 0 (off) or between 0 and 1";
   }
   if (!(options.per_process_memory_fraction >= 0 && options.per_process_memory_fraction <= 1)) {
-    return "per_process_memory_fraction must be from 0 to 1";
+    return "per_process_memory_fraction is " + std::to_string(options.per_process_memory_fraction) +
+           "; it must be from 0 to 1";
   }
   return {};
 }

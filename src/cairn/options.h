@@ -1,4 +1,9 @@
 // Settings of an allocator: PyTorch's keys (PYTORCH_CUDA_ALLOC_CONF), typed, and three of our own.
+// An Allocator obeys max_split_size, max_non_split_rounding, large_segment_size,
+// roundup_power2_divisions and best_fit_tie; the other settings are read and kept, and change
+// nothing yet.
+//
+// Functions can be called from any thread; parse_settings reads its arguments alone.
 #pragma once
 
 #include <array>
@@ -45,7 +50,7 @@ struct Options {
   bool expandable_segments = false;
   Backend backend = Backend::native;
   bool release_lock_on_cudamalloc = false;
-  double per_process_memory_fraction = 1.0;
+  double per_process_memory_fraction = 1.0;  // From 0 to 1.
   bool throw_on_cudamalloc_oom = false;
   bool graph_capture_record_stream_reuse = false;
   Reserve expandable_segments_reserve;
@@ -60,7 +65,7 @@ struct Options {
 
   BestFitTie best_fit_tie = BestFitTie::segment;            // best_fit_tie:segment|address
   StreamIdentity stream_identity = StreamIdentity::handle;  // stream_identity:handle|id
-  bool pytorch_defects = false;                             // pytorch_defects:True|False
+  bool pytorch_defects = false;  // PyTorch's known defects are kept: pytorch_defects:True|False
 };
 
 bool operator==(const Options& a, const Options& b);

@@ -1,5 +1,5 @@
 // The table of all keys, and the readers of those whose value is one word.
-#include <iterator>
+#include <bit>
 #include <limits>
 
 #include "cairn/settings_parse.h"
@@ -82,7 +82,7 @@ bool read_pinned_num_register_threads(Parse& parse) {
   constexpr Range range{1, 128};
   const Token word = parse.in.take();
   const auto number = whole_number(word.text);
-  if (!is_in(number, range) || (*number & (*number - 1)) != 0) {
+  if (!is_in(number, range) || !std::has_single_bit(*number)) {
     return parse.fail(word, in_words(range) + " that is a power of two");
   }
   parse.options.pinned_num_register_threads = static_cast<unsigned>(*number);

@@ -1,5 +1,6 @@
 // roundup_power2_divisions: a number for all sizes, or a list from interval (MiB) to number.
 #include <algorithm>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -9,8 +10,6 @@ namespace cairn::settings {
 namespace {
 
 using Divisions = decltype(Options::roundup_power2_divisions);
-
-bool is_power_of_two(std::uint64_t n) { return n != 0 && (n & (n - 1)) == 0; }
 
 std::size_t index_of(std::uint64_t interval_mib) {
   std::size_t index = 0;
@@ -24,7 +23,7 @@ std::size_t index_of(std::uint64_t interval_mib) {
 bool read_scalar(Parse& parse) {
   const Token word = parse.in.take();
   const auto divisions = whole_number(word.text);
-  if (!divisions || !is_power_of_two(*divisions)) {
+  if (!divisions || !std::has_single_bit(*divisions)) {
     return parse.fail(word, "a power of two, or a list such as [256:4,512:2,>:1]");
   }
   parse.options.roundup_power2_divisions.fill(*divisions);
@@ -53,11 +52,11 @@ bool add(Intervals& intervals, const Pair& pair, Parse& parse) {
   if (is_rest && intervals.above_last == 0) {
     return parse.fail(pair.name, "a named interval before '>'");
   }
-  if (!is_rest && (!interval_mib || !is_power_of_two(*interval_mib))) {
+  if (!is_rest && (!interval_mib || !std::has_single_bit(*interval_mib))) {
     return parse.fail(pair.name, "an interval that is a power of two in MiB, or '>'");
   }
   const auto value = whole_number(pair.value.text);
-  if (!value || (*value != 0 && !is_power_of_two(*value))) {
+  if (!value || (*value != 0 && !std::has_single_bit(*value))) {
     return parse.fail(pair.value, "a power of two, or 0 for no rounding");
   }
   if (is_rest) {

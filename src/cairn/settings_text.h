@@ -30,8 +30,8 @@ class Text {
  private:
   std::string_view given_;
   std::string bare_;
-  std::vector<std::size_t>
-      positions_;  // Of each character of bare_ in given_, then given_'s length.
+  // Of each character of bare_ in given_, then given_'s length.
+  std::vector<std::size_t> positions_;
 };
 
 // One value of any key.

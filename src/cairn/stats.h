@@ -5,7 +5,8 @@
 
 namespace cairn {
 
-// A quantity over time. `current` = allocated - freed since the last reset of the accumulated part.
+// A quantity over time: a count, or bytes where the name of the member says so. Since the last
+// reset of the accumulated part `current` has changed by allocated - freed.
 struct Stat {
   std::int64_t current = 0;
   std::int64_t peak = 0;       // The highest `current` since the last reset of the peak.

@@ -12,6 +12,7 @@ enum class CudaStatus : int {
   success = 0,
   invalid_value = 1,
   out_of_memory = 2,
+  invalid_device = 101,
   not_ready = 600,
   illegal_address = 700,
   not_supported = 801,

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "driver/in_words.h"
+#include "base/in_words.h"
 
 namespace cairn {
 
@@ -14,16 +14,14 @@ void ProtocolChecker::expect_all_back() const {
   }
   for (const auto& [address, out] : left) {
     handler_({ProtocolRule::goes_back_once, out.device,
-              in_words(Span{address, out.size}) + " of device " + std::to_string(out.device) +
-                  " never went back"});
+              in_words(Span{address, out.size}) + on_device(out.device) + " never went back"});
   }
 }
 
 void ProtocolChecker::check_device(DeviceIndex device, const char* call) const {
   if (0 <= device && device < below_.device_count()) return;
   handler_({ProtocolRule::known_device, device,
-            std::string(call) + " on device " + std::to_string(device) + ", but there are " +
-                std::to_string(below_.device_count())});
+            call + on_device(device) + ", but there are " + std::to_string(below_.device_count())});
 }
 
 ProtocolChecker::SpansOut::node_type ProtocolChecker::take_off(Address address) {
@@ -47,12 +45,12 @@ DriverResult<Done> ProtocolChecker::free(DeviceIndex device, Address address) {
   auto span = take_off(address);
   if (span.empty()) {
     handler_({ProtocolRule::goes_back_once, device,
-              "free of " + in_words(address) + " on device " + std::to_string(device) +
+              "free of " + in_words(address) + on_device(device) +
                   ", where nothing begins that is out"});
   } else if (span.mapped().device != device) {
     handler_({ProtocolRule::goes_back_to_its_own, device,
-              "free of " + in_words(address) + " on device " + std::to_string(device) +
-                  ", but it is from device " + std::to_string(span.mapped().device)});
+              "free of " + in_words(address) + on_device(device) + ", but it is from device " +
+                  std::to_string(span.mapped().device)});
   }
   const auto result = below_.free(device, address);
   if (!result && !span.empty()) {

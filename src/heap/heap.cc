@@ -6,11 +6,6 @@
 #include "invariants/catalogue/hook.h"
 
 namespace cairn {
-namespace {
-
-std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
-
-}  // namespace
 
 Heap::Heap(DeviceIndex device, const Options& options)
     : device_(device),
@@ -22,13 +17,13 @@ Heap::Heap(DeviceIndex device, const Options& options)
 const Block* Heap::allocate(const HeapRequest& request) {
   CAIRN_AUDIT(*this);
   const Bytes rounded = policy_.round(request.requested);
-  FreeIndex* index = pool_of(rounded).find_index(request.stream);
-  if (index == nullptr) return nullptr;
-  Block* block = find_fit(*index, request, rounded);
+  BlockPool::Share* share = pool_of(rounded).find_share(request.stream);
+  if (share == nullptr) return nullptr;
+  Block* block = find_fit(share->index, request, rounded);
   if (block == nullptr) return nullptr;
   slots_.reserve(2);
   live_.reserve(1);
-  index->erase(*block);
+  share->index.erase(*block);
   return &hand_out(*block, request, rounded);
 }
 
@@ -52,7 +47,7 @@ void Heap::reserve_segment(const HeapRequest& request) {
 }
 
 void Heap::reserve(BlockPool& pool, StreamId stream, std::size_t blocks) {
-  pool.make_index(stream);
+  pool.make_share(stream);
   slots_.reserve(blocks);
   live_.reserve(blocks);
   if (!spare_segment_.empty()) return;
@@ -93,6 +88,8 @@ void Heap::adopt_segment(const SegmentLayout& layout) {
 Segment& Heap::add_segment(Span span, BlockPool& pool, StreamId stream) {
   CAIRN_HOLDS(block_size_granular, is_multiple(span.size, block_granularity));
   CAIRN_HOLDS(block_aligned, is_aligned(span.begin, block_granularity));
+  BlockPool::Share& share = *pool.find_share(stream);
+  ++share.segments;
   spare_segment_.key() = span.begin;
   Segment& segment = segments_.insert(std::move(spare_segment_)).position->second;
   segment = {span, stream, &pool, next_registration_counter_++, nullptr};
@@ -103,7 +100,7 @@ Segment& Heap::add_segment(Span span, BlockPool& pool, StreamId stream) {
   block.segment = &segment;
   block.pool = &pool;
   block.stream = stream;
-  block.index = pool.find_index(stream);
+  block.index = &share.index;
   block.registration_counter = segment.registration_counter;
   block.device = static_cast<std::int16_t>(device_);
   segment.first = &block;

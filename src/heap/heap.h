@@ -86,6 +86,12 @@ class Heap {
   // Forgets a segment. REQUIRES: it is one free block.
   void remove_segment(const Segment& segment) noexcept;
 
+  // Forgets the streams that have no segment any more.
+  void drop_empty_shares() noexcept;
+
+  // Whether memory that a driver gave can be one: not null, granular, disjoint from all others.
+  bool can_add(Span span) const;
+
   BlockMap map() const;
   const Segment* segment_at(Address address) const;  // The one that holds this address, or null.
 
@@ -115,7 +121,7 @@ class Heap {
   const SizePolicy policy_;
   NodePool<Block> slots_;
   std::map<Address, Segment> segments_;
-  std::map<Address, Segment>::node_type spare_segment_;
+  std::map<Address, Segment>::node_type spare_segment_;  // For the next one (see reserve_segment).
   std::array<BlockPool, 2> pools_;
   LiveTable live_;
   Ledger ledger_;

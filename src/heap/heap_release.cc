@@ -9,8 +9,9 @@ namespace cairn {
 namespace {
 
 void append_whole_segments(const BlockPool& pool, std::vector<const Segment*>& segments) {
-  for (const auto& [stream, index] : pool.indexes) {
-    for (const Block* block = index->smallest(); block != nullptr; block = index->after(*block)) {
+  for (const auto& [stream, share] : pool.shares) {
+    const FreeIndex& index = share.index;
+    for (const Block* block = index.smallest(); block != nullptr; block = index.after(*block)) {
       if (!block->is_split()) segments.push_back(block->segment);
     }
   }
@@ -39,22 +40,23 @@ Heap::OversizeRelease Heap::oversize_releasable(const HeapRequest& request) cons
   OversizeRelease release;
   if (!policy_.limits_splits()) return release;
   const Bytes rounded = policy_.round(request.requested);
-  const FreeIndex* index = pool(SizePolicy::pool_of(rounded)).find_index(request.stream);
-  if (index == nullptr) return release;
+  const auto* share = pool(SizePolicy::pool_of(rounded)).find_share(request.stream);
+  if (share == nullptr) return release;
+  const FreeIndex& index = share->index;
 
   const Bytes wanted = std::max(rounded, policy_.max_split_size());
-  const Block* block = index->first_not_below(wanted);
-  while (block != nullptr && block->is_split()) block = index->after(*block);
+  const Block* block = index.first_not_below(wanted);
+  while (block != nullptr && block->is_split()) block = index.after(*block);
   if (block != nullptr) return {{block->segment}, true};
 
   Bytes found{0};
-  block = index->largest();
+  block = index.largest();
   while (block != nullptr && policy_.is_oversize(block->size) && found < wanted) {
     if (!block->is_split()) {
       release.segments.push_back(block->segment);
       found += block->size;
     }
-    block = index->before(*block);
+    block = index.before(*block);
   }
   release.is_enough = found >= wanted;
   return release;
@@ -66,8 +68,22 @@ void Heap::remove_segment(const Segment& segment) noexcept {
   Block& block = *segment.first;
   block.index->erase(block);
   slots_.give_back(block);
+  --segment.pool->find_share(segment.stream)->segments;
   ledger_.segment_removed(segment.pool->kind, segment.span.size);
   segments_.erase(segment.span.begin);
+}
+
+void Heap::drop_empty_shares() noexcept {
+  CAIRN_AUDIT(*this);
+  for (BlockPool& pool : pools_) pool.drop_empty_shares();
+}
+
+bool Heap::can_add(Span span) const {
+  const bool wraps = span.end() <= span.begin;
+  if (wraps || span.begin == Address{} || !is_aligned(span.begin, block_granularity)) return false;
+  const auto above = segments_.lower_bound(span.begin);
+  if (above != segments_.end() && above->second.span.overlaps(span)) return false;
+  return above == segments_.begin() || !std::prev(above)->second.span.overlaps(span);
 }
 
 const Segment* Heap::segment_at(Address address) const {

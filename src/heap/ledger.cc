@@ -58,13 +58,13 @@ void Ledger::note_active_peaks() {
 
 void Ledger::segment_added(PoolKind pool, Bytes size) {
   segment_.add(pool, 1);
-  reserved_bytes_.add(pool, static_cast<std::int64_t>(size.count));
+  reserved_bytes_.add(pool, signed_count(size));
   if (size >= max_split_size_) add(oversize_segments_);
 }
 
 void Ledger::segment_removed(PoolKind pool, Bytes size) {
   segment_.subtract(pool, 1);
-  reserved_bytes_.subtract(pool, static_cast<std::int64_t>(size.count));
+  reserved_bytes_.subtract(pool, signed_count(size));
   if (size >= max_split_size_) subtract(oversize_segments_);
 }
 

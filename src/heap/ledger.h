@@ -15,6 +15,9 @@
 
 namespace cairn {
 
+// Statistics are signed, since a change of one may be negative.
+inline std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
+
 // The highest values that a quantity of both pools, and their sum, were seen at.
 struct PooledPeak {
   std::array<std::int64_t, 2> pools{};
@@ -116,7 +119,6 @@ class Ledger {
     bool is_any() const { return (blocks[0] | blocks[1]) != 0; }
   };
 
-  static std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
   static void add(Stat& stat);
   static void subtract(Stat& stat);
   void note_active_peaks();

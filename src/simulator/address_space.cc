@@ -35,13 +35,15 @@ Address AddressSpace::lowest_unused(DeviceIndex index, Bytes room) const {
   // Memory that was placed by address may stand, or have stood, in the way.
   Span wanted{device.next, room};
   for (;;) {
-    const Span around{wanted.begin, room};
     Address past = wanted.begin;
-    if (const Allocation* allocation = overlapping(around)) {
+    if (const Allocation* allocation = overlapping(wanted)) {
       past = allocation->footprint().end() + device.gap;
     }
-    const auto freed = device.freed.find(Interval(around.begin.value, around.end().value));
-    if (freed != device.freed.end()) past = std::max(past, Address{freed->upper()});
+    const Interval searched(wanted.begin.value, wanted.end().value);
+    for (const Device& each : devices_) {
+      const auto freed = each.freed.find(searched);
+      if (freed != each.freed.end()) past = std::max(past, Address{freed->upper()});
+    }
     if (past == wanted.begin) return past;
     wanted.begin = round_up(past, allocation_granularity);
   }
@@ -50,20 +52,23 @@ Address AddressSpace::lowest_unused(DeviceIndex index, Bytes room) const {
 Address AddressSpace::allocate(DeviceIndex index, Bytes size) {
   Device& device = devices_[static_cast<std::size_t>(index)];
   const Bytes room = rounded(size) + device.gap;
-  const Address begin = lowest_unused(index, room);
-  device.freed.subtract(Interval(begin.value, (begin + room).value));
-  device.next = std::max(device.next, begin + room);
-  allocations_.emplace(begin, Allocation{index, {begin, size}});
-  return begin;
+  const Span taken{lowest_unused(index, room), room};
+  forget_freed(taken);
+  device.next = std::max(device.next, taken.end());
+  allocations_.emplace(taken.begin, Allocation{index, {taken.begin, size}});
+  return taken.begin;
 }
 
 void AddressSpace::allocate_at(DeviceIndex index, Span span) {
   const Allocation allocation{index, span};
-  const Span taken = allocation.footprint();
+  forget_freed(allocation.footprint());
+  allocations_.emplace(span.begin, allocation);
+}
+
+void AddressSpace::forget_freed(Span taken) {
   for (Device& device : devices_) {
     device.freed.subtract(Interval(taken.begin.value, taken.end().value));
   }
-  allocations_.emplace(span.begin, allocation);
 }
 
 void AddressSpace::give_back(Address address) {

@@ -72,10 +72,11 @@ class AddressSpace {
     Layout layout;
     Bytes gap;
     Address next;  // Addresses from here on were never given by allocate().
-    Ranges freed;  // Given back and not in use since, with the gaps behind them.
+    Ranges freed;  // Given back by it and in no use since, with the gaps behind them.
   };
 
   Address lowest_unused(DeviceIndex device, Bytes room) const;
+  void forget_freed(Span taken);  // It is in use again, whoever gave it back.
 
   std::vector<Device> devices_;
   std::map<Address, Allocation> allocations_;

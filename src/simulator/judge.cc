@@ -2,14 +2,9 @@
 
 #include <utility>
 
-#include "driver/in_words.h"
+#include "base/in_words.h"
 
 namespace cairn::simulator {
-namespace {
-
-std::string on_device(DeviceIndex device) { return " on device " + std::to_string(device); }
-
-}  // namespace
 
 void Judge::report(ViolationKind kind, DeviceIndex device, std::string message) {
   violations_.push_back({kind, device, std::move(message)});

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "driver/in_words.h"
+#include "base/in_words.h"
 
 namespace cairn::simulator {
 namespace {
@@ -33,7 +33,7 @@ SimulatedGpu::SimulatedGpu(const std::vector<DeviceOptions>& devices)
 
 DriverResult<Address> SimulatedGpu::malloc(DeviceIndex device, Bytes size) {
   const std::lock_guard lock(mutex_);
-  if (!exists(device)) return Failure{invalid_device};
+  if (!exists(device)) return Failure{CudaStatus::invalid_device};
   if (size.count == 0) return Failure{CudaStatus::invalid_value};
   if (!fits(size, left(device))) return Failure{CudaStatus::out_of_memory};
   at(device).used += round_up(size, allocation_granularity);
@@ -54,7 +54,7 @@ Address SimulatedGpu::find_place(DeviceIndex device, Bytes size) {
 
 DriverResult<Done> SimulatedGpu::free(DeviceIndex device, Address address) {
   const std::lock_guard lock(mutex_);
-  if (!exists(device)) return Failure{invalid_device};
+  if (!exists(device)) return Failure{CudaStatus::invalid_device};
   const Allocation* allocation = memory_.beginning_at(address);
   if (allocation == nullptr || allocation->device != device) {
     judge_.on_bad_free(device, address);
@@ -68,7 +68,7 @@ DriverResult<Done> SimulatedGpu::free(DeviceIndex device, Address address) {
 
 DriverResult<MemoryInfo> SimulatedGpu::mem_info(DeviceIndex device) const {
   const std::lock_guard lock(mutex_);
-  if (!exists(device)) return Failure{invalid_device};
+  if (!exists(device)) return Failure{CudaStatus::invalid_device};
   return MemoryInfo{left(device), at(device).memory};
 }
 
@@ -83,8 +83,7 @@ std::optional<std::string> SimulatedGpu::obstacle(Span span) const {
   }
   const Span footprint = Allocation{0, span}.footprint();
   if (const Allocation* other = memory_.overlapping(footprint)) {
-    return "it overlaps the " + in_words(other->span) + " on device " +
-           std::to_string(other->device);
+    return "it overlaps the " + in_words(other->span) + on_device(other->device);
   }
   return std::nullopt;
 }

@@ -29,9 +29,6 @@ struct DeviceOptions {
   bool reuse_addresses = false;
 };
 
-// CUDA_ERROR_INVALID_DEVICE.
-inline constexpr CudaStatus invalid_device{101};
-
 class SimulatedGpu {
  public:
   explicit SimulatedGpu(const std::vector<DeviceOptions>& devices = {DeviceOptions{}});
@@ -45,8 +42,7 @@ class SimulatedGpu {
   DriverResult<Done> free(DeviceIndex device, Address address);
   DriverResult<MemoryInfo> mem_info(DeviceIndex device) const;
 
-  // ---- the world: what a program says of its machine. A refusal says why, and changes nothing
-  // ----
+  // ---- what a program says of its machine. A refusal says why, and changes nothing ----
 
   // Memory that the driver has out already when the program starts, at any unused address.
   Result<Done, std::string> place(DeviceIndex device, Span span);

@@ -88,6 +88,17 @@ TEST(SimulatedGpu, AFreedRangeThatWasAskedForByAddressIsInUseAgain) {
   EXPECT_EQ(allocate(gpu, 2_MiB), a + 4_MiB);
 }
 
+TEST(SimulatedGpu, ARangeThatAnotherDeviceFreedIsNotUsedTwice) {
+  SimulatedGpu gpu({DeviceOptions{.reuse_addresses = true}, DeviceOptions{}});
+  const Address a = simulator::first_address(1);
+  ASSERT_TRUE(gpu.place(0, {a, 20_MiB}));
+  ASSERT_TRUE(gpu.free(0, a));
+  EXPECT_EQ(allocate(gpu, 10_MiB, 1), a + 22_MiB);  // Only who gave it back may use it again.
+  ASSERT_TRUE(gpu.set_next_address(1, a));
+  ASSERT_EQ(allocate(gpu, 2_MiB, 1), a);
+  EXPECT_EQ(allocate(gpu, 2_MiB), a + 2_MiB);
+}
+
 TEST(SimulatedGpu, MemoryGoesInStepsOfTwoMebibytesAndComesBack) {
   SimulatedGpu gpu({DeviceOptions{.memory = 10_MiB}});
   const Address a = allocate(gpu, 1_B);

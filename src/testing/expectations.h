@@ -21,8 +21,8 @@ std::string to_string(WideInteger value);
 
 // The last out-of-memory of a device, at the moment when it was over.
 struct OutOfMemoryReport {
-  Bytes
-      tried;  // What the driver was asked for last; of a request that never came so far: the size.
+  // What the driver was asked for last; of a request that never came so far: the size.
+  Bytes tried;
   Bytes total;
   Bytes free;
   Bytes allocated;

@@ -1,7 +1,5 @@
 #include "testing/import_events.h"
 
-#include <map>
-
 #include "testing/csv.h"
 #include "testing/import_map.h"
 #include "testing/import_recording.h"
@@ -12,26 +10,18 @@ namespace {
 enum Column : std::size_t { device, sequence, time_us, action, address, size, stream, pool };
 
 ImportResult<RecordedEvent> read_event(CsvRow& row) {
-  using Action = RecordedEvent::Action;
-  static const std::map<std::string_view, Action> actions = {
-      {"alloc", Action::alloc},
-      {"free_requested", Action::free_requested},
-      {"free_completed", Action::free_completed},
-      {"segment_alloc", Action::segment_alloc},
-      {"segment_free", Action::segment_free},
-  };
   RecordedEvent event;
   const std::uint64_t index = row.number(Column::device, "device");
   event.address = {row.number(Column::address, "addr")};
   event.size = {row.number(Column::size, "size")};
   event.stream = row.number(Column::stream, "stream");
-  const auto known = actions.find(row.text(Column::action));
-  if (known == actions.end()) row.refuse_row("the action is none that is known");
+  const auto known = action_from(row.text(Column::action));
+  if (!known) row.refuse_row("the action is none that is known");
   if (index >= most_devices) row.refuse_row("device is " + std::to_string(index));
   const std::string_view pool_id = row.text(Column::pool);
   if (!pool_id.empty() && pool_id != "0:0") row.refuse_row("the event is of a private pool");
   if (row.error()) return Failure{*row.error()};
-  event.action = known->second;
+  event.action = *known;
   event.device = static_cast<DeviceIndex>(index);
   event.where = "line " + std::to_string(row.line());
   return event;

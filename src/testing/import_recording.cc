@@ -1,32 +1,27 @@
 #include "testing/import_recording.h"
 
 #include <algorithm>
-#include <sstream>
 #include <unordered_map>
 
+#include "base/in_words.h"
+#include "heap/size_policy.h"
+#include "simulator/address_space.h"
 #include "testing/import_statements.h"
+#include "testing/parser_words.h"
 
 namespace cairn::testing {
 namespace {
 
 using namespace cairn::literals;  // NOLINT
 
-constexpr Bytes granularity = 512_B;
 constexpr Bytes usual_memory = 80_GiB;
-constexpr Bytes most_memory = 1024_GiB;  // Of a Program's device.
-constexpr Bytes request_limit{std::uint64_t{1} << 60};
-constexpr std::uint64_t address_limit = std::uint64_t{1} << 62;
 
-std::string hexadecimal(Address address) {
-  std::ostringstream text;
-  text << "0x" << std::hex << address.value;
-  return text.str();
-}
-
+// Whether the simulated machine can have memory there.
 bool is_plausible(Span span) {
-  return span.begin.value < address_limit && span.size.count < address_limit &&
-         span.size.count > 0 && is_aligned(span.begin, granularity) &&
-         is_multiple(span.size, granularity);
+  using simulator::address_limit;
+  return Address{0} < span.begin && span.begin < address_limit && Bytes{0} < span.size &&
+         span.size <= address_limit - span.begin && is_aligned(span.begin, block_granularity) &&
+         is_multiple(span.size, block_granularity);
 }
 
 bool blocks_tile(const RecordedSegment& segment) {
@@ -196,7 +191,7 @@ RecordingWriter::Why RecordingWriter::play(const RecordedEvent& event) {
 }
 
 RecordingWriter::Why RecordingWriter::alloc(const RecordedEvent& event) {
-  const std::string at = hexadecimal(event.address);
+  const std::string at = in_words(event.address);
   if (live_.contains(event.address.value)) return "alloc gives " + at + ", which is still live";
   if (event.size == 0_B || event.size >= request_limit) {
     return "alloc asks for " + std::to_string(event.size.count) + " bytes";
@@ -218,7 +213,7 @@ RecordingWriter::Why RecordingWriter::alloc(const RecordedEvent& event) {
 
 RecordingWriter::Why RecordingWriter::free(const RecordedEvent& event) {
   const auto found = live_.find(event.address.value);
-  if (found == live_.end()) return "frees " + hexadecimal(event.address) + ", which is not live";
+  if (found == live_.end()) return "frees " + in_words(event.address) + ", which is not live";
   emit(make_free(found->second.name));
   live_.erase(found);
   --segment_of(event.address)->second.live_blocks;
@@ -228,7 +223,7 @@ RecordingWriter::Why RecordingWriter::free(const RecordedEvent& event) {
 
 RecordingWriter::Why RecordingWriter::segment_alloc(const RecordedEvent& event) {
   const Span span{event.address, event.size};
-  const std::string text = "the segment at " + hexadecimal(event.address);
+  const std::string text = "the segment at " + in_words(event.address);
   if (!is_plausible(span)) return text + " has no possible address and size";
   const auto above = segments_.lower_bound(span.end());
   if (above != segments_.begin()) {
@@ -242,7 +237,7 @@ RecordingWriter::Why RecordingWriter::segment_alloc(const RecordedEvent& event) 
 
 RecordingWriter::Why RecordingWriter::segment_free(const RecordedEvent& event) {
   const auto found = segments_.find(event.address);
-  const std::string text = "the segment at " + hexadecimal(event.address) + " is given back, but ";
+  const std::string text = "the segment at " + in_words(event.address) + " is given back, but ";
   if (found == segments_.end()) return text + "there is none";
   if (found->second.live_blocks > 0) return text + "holds live blocks";
   if (!release_) {
@@ -327,7 +322,7 @@ std::optional<ImportError> check_map(const RecordedMap& map, const std::string& 
   for (std::size_t i = 0; i < map.size(); ++i) {
     const RecordedSegment& segment = map[i];
     const std::string where = name + "[" + std::to_string(i) + "]";
-    const std::string text = "the segment at " + hexadecimal(segment.address);
+    const std::string text = "the segment at " + in_words(segment.address);
     if (!is_plausible(segment.span())) {
       return ImportError{where, text + " has no possible address and size"};
     }
@@ -352,6 +347,18 @@ std::string StreamNames::operator()(DeviceIndex device, std::uint64_t handle) {
   std::string& name = names_[{device, handle}];
   if (name.empty()) name = "s" + std::to_string(names_.size());
   return name;
+}
+
+std::optional<RecordedEvent::Action> action_from(std::string_view name) {
+  using Action = RecordedEvent::Action;
+  static constexpr auto words = std::to_array<Spelling<Action>>({
+      {"alloc", Action::alloc},
+      {"free_requested", Action::free_requested},
+      {"free_completed", Action::free_completed},
+      {"segment_alloc", Action::segment_alloc},
+      {"segment_free", Action::segment_free},
+  });
+  return meaning(words, name);
 }
 
 ImportResult<Imported> program_of(const Recording& recording) {

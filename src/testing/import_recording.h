@@ -14,8 +14,10 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/ids.h"
@@ -55,6 +57,9 @@ struct RecordedEvent {
   std::string where;  // For errors: "line 12", "device_traces[0][17]".
 };
 
+// By PyTorch's name: "free_requested".
+std::optional<RecordedEvent::Action> action_from(std::string_view name);
+
 struct Recording {
   RecordedSettings settings;
   std::string best_fit_tie;  // "address" or "segment"; empty: not set.
@@ -62,8 +67,6 @@ struct Recording {
   std::optional<RecordedMap> final;  // None: nothing is expected at the end.
   std::vector<RecordedEvent> events;
 };
-
-inline constexpr DeviceIndex most_devices = 64;
 
 // Are the segments apart from each other, and does each consist of its blocks, without gap or
 // overlap and with no two free ones side by side? `name` is the map's in the error.

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "simulator/address_space.h"
 #include "testing/printer.h"
 
 namespace cairn::testing {
@@ -174,6 +175,12 @@ TEST(ImportRecording, AMapIsTiledAndApart) {
             "map[1]: the segment at 0x7e0000000000 overlaps another");
   EXPECT_EQ(refusal({segment({live(1_B, 2_MiB)})}),
             "map[0]: the segment at 0x7e0000000001 has no possible address and size");
+  const Address top = simulator::address_limit;
+  for (const Address begin : {Address{0}, Address{top.value - (1 << 20)}, top}) {
+    RecordedSegment strange = segment({idle(0_B, 2_MiB)});
+    strange.address = strange.blocks[0].address = begin;
+    EXPECT_NE(refusal({strange}), "good");
+  }
 }
 
 }  // namespace

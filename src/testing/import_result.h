@@ -14,15 +14,13 @@ namespace cairn::testing {
 
 // Why a recording was refused, whole.
 struct ImportError {
-  std::string
-      where;  // "line 12", "byte 345", "device_traces[0][17]"; empty: the recording at large.
+  // "line 12", "byte 345", "device_traces[0][17]"; empty: the recording at large.
+  std::string where;
   std::string why;
 };
 inline std::string to_string(const ImportError& error) {
   return error.where.empty() ? error.why : error.where + ": " + error.why;
 }
-
-inline constexpr int most_threads = 255;  // That a Program can name.
 
 template <class T>
 using ImportResult = Result<T, ImportError>;

@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <map>
-#include <sstream>
+
+#include "base/in_words.h"
+#include "heap/size_policy.h"
 
 namespace cairn::testing {
 namespace {
@@ -11,7 +13,6 @@ using namespace cairn::literals;  // NOLINT
 
 constexpr Bytes largest_small_segment = 2_MiB;
 constexpr Bytes largest_unsplit_rest = 1_MiB;
-constexpr Bytes request_limit{std::uint64_t{1} << 60};
 
 class Rewinder {
  public:
@@ -23,18 +24,14 @@ class Rewinder {
     for (auto event = recording_.events.rbegin(); event != recording_.events.rend(); ++event) {
       const char* const fault = undo(*event);
       if (fault == nullptr) continue;
-      std::ostringstream why;
-      why << "does not fit what follows it: at 0x" << std::hex << event->address.value << ' '
-          << fault;
-      return Failure{ImportError{event->where, why.str()}};
+      return Failure{ImportError{event->where, "does not fit what follows it: at " +
+                                                   in_words(event->address) + " " + fault}};
     }
     Rewound rewound;
     for (const auto& [address, segment] : segments_) {
       if (!add_initial(address, segment, rewound)) {
-        std::ostringstream why;
-        why << "the live blocks of the segment at 0x" << std::hex << address.value
-            << " overlap when the events are undone";
-        return Failure{ImportError{"", why.str()}};
+        return Failure{ImportError{"", "the live blocks of the segment at " + in_words(address) +
+                                           " overlap when the events are undone"}};
       }
     }
     return rewound;

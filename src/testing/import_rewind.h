@@ -4,11 +4,9 @@
 // known. The size that it took is found thus:
 // - in the small pool a block takes exactly its rounded size, since every rest is split off;
 // - an allocation takes the lowest part of a free block, so where one is seen, the live block
-// before
-//   it ends there;
+//   before it ends there;
 // - every free block of the large pool is larger than 1 MiB, since no smaller rest is split off; so
-// a
-//   gap of up to 1 MiB that follows a live block belongs to it;
+//   a gap of up to 1 MiB that follows a live block belongs to it;
 // - a block of max_split_size or more is never split: all up to the next live block belongs to it.
 // Else the rounded size is assumed. That stays ambiguous where a gap of more than 1 MiB follows the
 // block and nothing is allocated at the gap's beginning before the block is freed: up to 1 MiB of

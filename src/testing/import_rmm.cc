@@ -106,7 +106,8 @@ void LogReader::free(CsvRow& row, std::uint64_t address) {
 int LogReader::thread_of(CsvRow& row) {
   const int next = static_cast<int>(threads_.size()) + 1;
   const int by = threads_.emplace(row.text(Column::thread), next).first->second;
-  if (by > most_threads) row.refuse_row("more than " + std::to_string(most_threads) + " threads");
+  if (by > highest_thread)
+    row.refuse_row("more than " + std::to_string(highest_thread) + " threads");
   return by;
 }
 

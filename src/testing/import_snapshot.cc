@@ -230,26 +230,18 @@ void SnapshotReader::read_trace(const Value& value, std::size_t device) {
 }
 
 void SnapshotReader::read_event(Entry entry, DeviceIndex device) {
-  using Action = RecordedEvent::Action;
-  static const std::map<std::string_view, Action> actions = {
-      {"alloc", Action::alloc},
-      {"free_requested", Action::free_requested},
-      {"free_completed", Action::free_completed},
-      {"segment_alloc", Action::segment_alloc},
-      {"segment_free", Action::segment_free},
-  };
   const std::string_view name = entry.text("action");
   if (name == "segment_map" || name == "segment_unmap") {
     return entry.fail("is of an expandable segment; these cannot be imported");
   }
-  const auto action = actions.find(name);
-  if (action == actions.end()) {  // Such as "snapshot" and "annotate", which change nothing.
+  const auto action = action_from(name);
+  if (!action) {  // Such as "snapshot" and "annotate", which change nothing.
     ++skipped_[name == "oom" ? "out-of-memory events" : "events of other kinds"];
     return;
   }
-  RecordedEvent event{action->second,         device,
-                      entry.number("stream"), {entry.number("addr")},
-                      {entry.number("size")}, entry.where()};
+  RecordedEvent event{
+      *action,      device, entry.number("stream"), {entry.number("addr")}, {entry.number("size")},
+      entry.where()};
   if (entry.is_private("pool_id") || is_in_private_segment(event.address)) {
     ++skipped_["events in private pools"];
     return;

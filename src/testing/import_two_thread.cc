@@ -52,8 +52,8 @@ class RowReader {
     }
     const int next = static_cast<int>(threads_.size()) + 1;
     row.thread = threads_.emplace(tid, next).first->second;
-    if (row.thread > most_threads) {
-      fields.refuse_row("more than " + std::to_string(most_threads) + " threads");
+    if (row.thread > highest_thread) {
+      fields.refuse_row("more than " + std::to_string(highest_thread) + " threads");
     }
     return row;
   }

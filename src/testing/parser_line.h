@@ -16,9 +16,6 @@
 
 namespace cairn::testing {
 
-inline constexpr DeviceIndex most_devices = 64;
-inline constexpr int highest_thread = 255;
-
 // Part of a line, and where it stands.
 struct Word {
   std::string_view text;

@@ -4,8 +4,6 @@
 namespace cairn::testing {
 namespace {
 
-constexpr Bytes most_memory{std::uint64_t{1} << 40};  // Devices' address ranges lie so far apart.
-
 std::optional<DeviceIndex> gpu_option(Line& line, const LineOptions& options) {
   if (const auto value = options.value("gpu=")) return line.device(*value);
   return std::nullopt;

@@ -114,6 +114,9 @@ void PickleMachine::remember(std::uint64_t place) {
   if (failed()) return;
   if (stack_.size() == floor())
     return fail(std::string(opcode_name_) + " finds nothing to remember");
+  if (memo_.size() == limits_.values && !memo_.contains(place)) {
+    return fail("more than " + std::to_string(limits_.values) + " values in the memo, the limit");
+  }
   memo_[place] = stack_.back();
 }
 

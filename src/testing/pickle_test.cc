@@ -140,6 +140,8 @@ TEST(Pickle, NestsOnlySoDeepAndHoldsOnlySoMuch) {
   Pickle::Limits limits;
   limits.values = 3;
   EXPECT_EQ(refusal("\x80\x02(NNNt."s, limits), "byte 6: more than 3 values, the limit");
+  EXPECT_EQ(refusal("\x80\x02]\x94\x94\x94\x94."s, limits),
+            "byte 6: more than 3 values in the memo, the limit");
 }
 
 TEST(Pickle, AListMayHoldItself) {

@@ -3,6 +3,7 @@
 #include <array>
 #include <charconv>
 
+#include "base/in_words.h"
 #include "testing/parser_words.h"
 
 namespace cairn::testing {
@@ -214,10 +215,6 @@ string print_size(Bytes size) {
   return number(size.count);
 }
 
-string print_address(Address address) {
-  std::array<char, 16> digits{};
-  const auto end = std::to_chars(digits.begin(), digits.end(), address.value, 16).ptr;
-  return "0x" + string(digits.begin(), end);
-}
+string print_address(Address address) { return in_words(address); }
 
 }  // namespace cairn::testing

@@ -20,6 +20,11 @@ namespace cairn::testing {
 
 struct Statement;
 
+// What a Program can speak of at most.
+inline constexpr DeviceIndex most_devices = 64;
+inline constexpr Bytes most_memory{std::uint64_t{1} << 40};  // Devices' addresses lie so far apart.
+inline constexpr int highest_thread = 255;
+
 // ---- before the first operation ----
 struct GpuDecl {
   DeviceIndex device = 0;

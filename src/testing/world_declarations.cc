@@ -13,6 +13,7 @@ std::string setting_not_supported(const Options& options) {
   if (options.per_process_memory_fraction < 1) return "per_process_memory_fraction";
   if (options.throw_on_cudamalloc_oom) return "throw_on_cudamalloc_oom";
   if (options.stream_identity != StreamIdentity::handle) return "stream_identity";
+  if (options.pytorch_defects) return "pytorch_defects";
   return {};
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "invariants/catalogue/report.h"
+#include "testing/declarations.h"
 #include "testing/expectations.h"
 #include "testing/lockstep.h"
 #include "testing/machine.h"
@@ -15,16 +16,6 @@
 #include "testing/world.h"
 
 namespace cairn::testing {
-
-// What the `conf` lines of a Program say together.
-struct Settings {
-  Options options;  // The defaults where they cannot be used.
-  std::vector<std::string> warnings;
-  // Which of the `conf` lines is to blame, and the result of its step.
-  std::optional<std::pair<std::size_t, StepResult>> fault;
-};
-Settings read_settings(const Program& program);
-std::vector<simulator::DeviceOptions> declared_devices(const Program& program);
 
 StepResult ok();
 StepResult finding(Difference difference);

@@ -214,7 +214,12 @@ TEST(World, SettingsCountTogetherAndBadOnesAreAMistakeOfTheirLine) {
   EXPECT_EQ(report.line, 3);
   EXPECT_GE(report.column, 6);
   mistaken("conf no_such_key:1\n", 1, "no_such_key");
-  unsupported("conf expandable_segments:True\n", 1, "expandable_segments");
+  for (const std::string setting :
+       {"backend:cudaMallocAsync", "expandable_segments:True", "garbage_collection_threshold:0.5",
+        "per_process_memory_fraction:0.5", "throw_on_cudamalloc_oom:True", "stream_identity:id",
+        "pytorch_defects:True"}) {
+    unsupported("conf " + setting + "\n", 1, setting.substr(0, setting.find(':')));
+  }
 }
 
 TEST(World, WhatCannotBeDoneYetIsSaidOfItsLine) {

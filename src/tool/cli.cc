@@ -4,6 +4,7 @@
 
 #include <CLI/CLI.hpp>
 #include <iostream>
+#include <new>
 
 #include "tool/commands.h"
 
@@ -108,9 +109,14 @@ int run_cli(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   const Console console{out, err, shared.json, shared.progress || on_terminal};
   run.load = import.load = replay.load = shared.load_options();
   ExitCode code = ExitCode::good;
-  if (app.got_subcommand("run")) code = run(console);
-  if (app.got_subcommand("import")) code = import(console);
-  if (app.got_subcommand("replay")) code = replay(console);
+  try {
+    if (app.got_subcommand("run")) code = run(console);
+    if (app.got_subcommand("import")) code = import(console);
+    if (app.got_subcommand("replay")) code = replay(console);
+  } catch (const std::bad_alloc&) {
+    err << "out of memory on the host; --limit bounds what a file may hold\n";
+    code = ExitCode::bad_input;
+  }
   if (!out.flush()) {
     err << "the output cannot be written\n";
     code = ExitCode::bad_input;

@@ -222,6 +222,14 @@ TEST_F(Cli, ImportKnowsFormatsByTheirContent) {
   EXPECT_THAT(err(), HasSubstr("byte 0: this is not a pickle"));
 }
 
+TEST_F(Cli, ARefusedImportLeavesStandardOutputToThePrograms) {
+  EXPECT_EQ(cairn({"import", "--json", path("gone")}), 2);
+  EXPECT_EQ(out(), "");
+  EXPECT_THAT(err(), HasSubstr(R"("verdict":"bad input")"));
+  EXPECT_EQ(cairn({"import", "--json", path("gone"), "-o", path("made")}), 2);
+  EXPECT_THAT(out(), HasSubstr(R"("verdict":"bad input")"));
+}
+
 TEST_F(Cli, AFileBeyondTheLimitIsBadInput) {
   const std::string bomb = write("bomb.gz", std::string(1 << 20, '#'));
   EXPECT_EQ(cairn({"run", "--limit", "512KiB", bomb}), 2);

@@ -36,15 +36,16 @@ void print_words(const ImportCommand& command, const Loaded& loaded, std::ostrea
 }  // namespace
 
 ExitCode ImportCommand::operator()(const Console& console) const {
+  std::ostream& to = output.empty() ? console.err : console.out;
+  const Console reports{to, console.err, console.json, console.progress};
   const auto loaded = tool::load(file, load);
-  if (!loaded) return refuse(console, file, loaded.error());
+  if (!loaded) return refuse(reports, file, loaded.error());
   const std::string text = testing::print_program(loaded->program);
   if (output.empty()) {
     console.out << text;
   } else if (const auto written = testing::write_content(output, text); !written) {
-    return refuse(console, file, output + ": " + written.error());
+    return refuse(reports, file, output + ": " + written.error());
   }
-  std::ostream& to = output.empty() ? console.err : console.out;
   if (console.json) {
     print_json(*this, *loaded, to);
   } else {

@@ -1,7 +1,9 @@
 #include "tool/replay_plan.h"
 
 #include <unordered_map>
+#include <unordered_set>
 
+#include "testing/declarations.h"
 #include "testing/printer.h"
 
 namespace cairn::tool {
@@ -15,7 +17,9 @@ constexpr std::uint64_t first_handle = 0x1000;
 class Planner {
  public:
   Result<ReplayPlan, ReplayRefusal> plan(const testing::Program& program) {
-    plan_.devices.emplace_back();
+    settings_ = testing::read_settings(program);
+    plan_.options = settings_.options;
+    plan_.devices = testing::declared_devices(program);
     for (const Statement& statement : program.statements) {
       line_ = statement.line;
       thread_ = statement.thread.value_or(0);
@@ -28,22 +32,17 @@ class Planner {
 
  private:
   // ---- declarations ----
-  void add(const testing::GpuDecl& gpu) {
-    see_device(gpu.device);
-    plan_.devices[static_cast<std::size_t>(gpu.device)] = {gpu.memory, gpu.adjacent,
-                                                           gpu.reuse_addresses};
-  }
-  void add(const testing::Conf& conf) {
-    const auto parsed = parse_settings(conf.text, plan_.options);
-    if (!parsed.ok) return refuse(ExitCode::bad_input, parsed.error.message);
-    plan_.options = parsed.options;
-    if (std::string fault = find_fault(parsed.options); !fault.empty()) {
-      refuse(ExitCode::bad_input, std::move(fault));
-    }
+  void add(const testing::GpuDecl&) {}
+  void add(const testing::Conf&) {
+    const std::size_t index = confs_++;
+    if (!settings_.fault || settings_.fault->first != index) return;
+    const testing::StepResult& fault = settings_.fault->second;
+    const bool is_mistake = fault.kind == testing::StepResult::Kind::mistake;
+    refuse(is_mistake ? ExitCode::bad_input : ExitCode::unsupported, fault.why);
   }
   void add(const testing::SegmentDecl& segment) {
-    const DeviceIndex device = segment.gpu.value_or(0);
-    see_device(device);
+    const DeviceIndex device = segment.gpu.value_or(device_of_thread_[thread_]);
+    if (!exists(device)) return;
     const SegmentLayout layout{
         {segment.address, segment.size}, segment.pool, {handle(device, segment.stream)}, {}};
     plan_.segments.push_back({device, layout, {}});
@@ -51,7 +50,9 @@ class Planner {
   void add(const testing::BlockDecl& block) {
     ReplaySegment& segment = plan_.segments.back();
     segment.layout.blocks.push_back({block.size, block.name.has_value()});
-    if (block.name) segment.slots.push_back(slot_for(*block.name));
+    if (!block.name) return;
+    segment.slots.push_back(slot_for(*block.name));
+    live_.insert(*block.name);
   }
 
   // ---- operations ----
@@ -60,7 +61,7 @@ class Planner {
     operation.address = next.address;
   }
   void add(const testing::SetDevice& set) {
-    see_device(set.device);
+    if (!exists(set.device)) return;
     device_of_thread_[thread_] = set.device;
   }
   void add(const testing::Alloc& alloc) {
@@ -69,6 +70,7 @@ class Planner {
     }
     const bool must_fail = expected_ == ErrorCode::out_of_memory;
     const std::uint32_t slot = must_fail ? plan_.slot_count++ : slot_for(alloc.name);
+    if (!must_fail && alloc.size != Bytes{0}) live_.insert(alloc.name);
     ReplayOperation& operation = append(ReplayOperation::Kind::alloc);
     operation.must_fail = must_fail;
     operation.slot = slot;
@@ -88,6 +90,7 @@ class Planner {
       return refuse(ExitCode::bad_input, "'" + named->name + "' names nothing");
     }
     append(ReplayOperation::Kind::free).slot = found->second;
+    live_.erase(named->name);
   }
   void add(const testing::EmptyCache& empty) {
     if (empty.pool) return refuse(ExitCode::unsupported, "private pools cannot be replayed");
@@ -116,9 +119,10 @@ class Planner {
   void skip(const char* what) { ++plan_.skipped[what]; }
   void refuse(ExitCode code, std::string why) { refusal_ = {code, line_, std::move(why)}; }
 
-  void see_device(DeviceIndex device) {
-    const auto needed = static_cast<std::size_t>(device) + 1;
-    if (plan_.devices.size() < needed) plan_.devices.resize(needed);
+  bool exists(DeviceIndex device) {
+    if (static_cast<std::size_t>(device) < plan_.devices.size()) return true;
+    refuse(ExitCode::bad_input, "there is no device " + std::to_string(device));
+    return false;
   }
   ReplayOperation& append(ReplayOperation::Kind kind) {
     ReplayOperation operation;
@@ -128,7 +132,12 @@ class Planner {
     plan_.operations.push_back(operation);
     return plan_.operations.back();
   }
-  std::uint32_t slot_for(const std::string& name) { return slots_[name] = plan_.slot_count++; }
+  std::uint32_t slot_for(const std::string& name) {
+    if (live_.contains(name)) {
+      refuse(ExitCode::bad_input, "'" + name + "' is live; free it first");
+    }
+    return slots_[name] = plan_.slot_count++;
+  }
   // Per-thread default streams are streams of their own, as many as there are threads.
   std::uint64_t handle(DeviceIndex device, const std::string& stream) {
     if (stream == "s0") return 0;
@@ -141,8 +150,11 @@ class Planner {
   std::optional<ReplayRefusal> refusal_;
   int line_ = 0;
   int thread_ = 0;
+  testing::Settings settings_;
+  std::size_t confs_ = 0;  // Seen so far.
   ErrorCode expected_ = ErrorCode::none;
   std::unordered_map<std::string, std::uint32_t> slots_;
+  std::unordered_set<std::string> live_;  // Names.
   std::unordered_map<std::string, std::uint64_t> handles_;
   std::unordered_map<int, DeviceIndex> device_of_thread_;
 };

@@ -82,6 +82,35 @@ TEST(Replay, OutOfMemoryHasToComeWhereItIsExpectedAndNowhereElse) {
   EXPECT_EQ(replayed(small_gpu + "alloc a 128MiB\n").code, ExitCode::violated);
 }
 
+TEST(Replay, DeclarationsMeanWhatTheyMeanToRun) {
+  const std::string start =
+      "gpu 1\n"
+      "conf max_split_size_mb:20\n"
+      "conf best_fit_tie:address\n"
+      "device 1\n"
+      "segment 0x7e0000000000 40MiB large s0\n"
+      "block - 40MiB\n";
+  EXPECT_EQ(replayed(start + "alloc a 36MiB = 0x7e0000000000\n").code, ExitCode::good);
+  // Not from the oversize block: both lines of settings count.
+  EXPECT_EQ(replayed(start + "alloc a 12MiB = 0x110000000000\n").code, ExitCode::good);
+}
+
+TEST(Replay, WhatIsAMistakeToRunIsOneHere) {
+  const auto no_device = replayed("alloc a 1\ndevice 1\n");
+  EXPECT_EQ(no_device.code, ExitCode::bad_input);
+  EXPECT_EQ(no_device.why, "there is no device 1");
+  EXPECT_EQ(no_device.line, 2);
+  EXPECT_EQ(replayed("segment 0x7e0000000000 2MiB small s0 gpu=1\nblock - 2MiB\n").code,
+            ExitCode::bad_input);
+  const auto live = replayed("alloc a 1\nfree a\nalloc a 2\nalloc a 0\n");
+  EXPECT_EQ(live.code, ExitCode::bad_input);
+  EXPECT_EQ(live.why, "'a' is live; free it first");
+  EXPECT_EQ(live.line, 4);
+  const auto settings = replayed("conf max_split_size_mb:20\nconf expandable_segments:True\n");
+  EXPECT_EQ(settings.code, ExitCode::unsupported);
+  EXPECT_EQ(settings.line, 2);
+}
+
 TEST(Replay, ANameMeansItsLastRange) {
   EXPECT_EQ(replayed("alloc a 2MiB\nfree a\nalloc a 30MiB\nfree a\nalloc z 0\nfree z\n").code,
             ExitCode::good);

@@ -1,10 +1,12 @@
-// Addresses and spans as messages write them: "0x100000000000", "2097152 bytes at 0x100000000000".
+// Places in memory as messages write them: "0x100000000000", "2097152 bytes at 0x100000000000",
+// " on device 0".
 #pragma once
 
 #include <array>
 #include <charconv>
 #include <string>
 
+#include "base/ids.h"
 #include "base/units.h"
 
 namespace cairn {
@@ -19,5 +21,7 @@ inline std::string in_words(Address address) {
 inline std::string in_words(Span span) {
   return std::to_string(span.size.count) + " bytes at " + in_words(span.begin);
 }
+
+inline std::string on_device(DeviceIndex device) { return " on device " + std::to_string(device); }
 
 }  // namespace cairn
