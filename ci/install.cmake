@@ -5,11 +5,14 @@ include(GNUInstallDirs)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
 
 set_target_properties(cairn_static PROPERTIES EXPORT_NAME cairn)
-install(TARGETS cairn_static cairn_shared EXPORT cairn COMPONENT cairn)
+set_target_properties(cairn_driver PROPERTIES EXPORT_NAME driver)
+install(TARGETS cairn_static cairn_shared cairn_driver EXPORT cairn COMPONENT cairn)
 install(EXPORT cairn NAMESPACE cairn:: DESTINATION ${package} FILE cairn-targets.cmake
         COMPONENT cairn)
 install(DIRECTORY src/cairn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cairn
         FILES_MATCHING PATTERN "*.h" PATTERN "settings_*.h" EXCLUDE)  # Those are the parser's own.
+install(DIRECTORY src/base src/driver DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn_driver
+        COMPONENT cairn FILES_MATCHING PATTERN "*.h" PATTERN "*_in_test.h" EXCLUDE)
 
 if(cairn_with_tool)
   set_target_properties(cairn_simulator PROPERTIES EXPORT_NAME simulator)
@@ -17,7 +20,7 @@ if(cairn_with_tool)
   install(TARGETS cairn_simulator EXPORT cairn_simulator COMPONENT simulator)
   install(EXPORT cairn_simulator NAMESPACE cairn:: DESTINATION ${package}
           FILE cairn-simulator-targets.cmake COMPONENT simulator)
-  install(DIRECTORY src/base src/driver src/simulator COMPONENT simulator
+  install(DIRECTORY src/simulator COMPONENT simulator
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn_simulator FILES_MATCHING PATTERN "*.h")
 endif()
 
