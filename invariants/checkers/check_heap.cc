@@ -82,8 +82,8 @@ void check_indexes(const BlockPool& pool, std::vector<const Block*>& indexed) {
 
 void check_shares(const Heap& heap, const BlockPool& pool) {
   for (const auto& [stream, share] : pool.shares) {
-    const auto is_of_share = [&, stream = stream](const auto& segment) {
-      return segment.second.pool == &pool && segment.second.stream == stream;
+    const auto is_of_share = [&, owner = stream](const auto& segment) {
+      return segment.second.pool == &pool && segment.second.stream == owner;
     };
     const auto counted = std::count_if(heap.segments().begin(), heap.segments().end(), is_of_share);
     expect(share.segments == static_cast<std::size_t>(counted), share_counts_segments, [&] {
