@@ -21,25 +21,58 @@
 
 namespace cairn::model {
 
-// Stands in for the driver. The model makes a call here whenever the allocator must make one; who
-// implements it answers with what the real driver answered, and takes note if that call was not
-// made.
+// Stands in for the driver, and for the thread that calls. The model makes a call here whenever the
+// allocator must make one; who implements it answers with what the real driver answered, and takes
+// note if that call was not made. Codes are CUDA's, 0 is success; where a call fails the other
+// member means nothing. Streams are the handles that the driver is told.
 class Environment {
  public:
   virtual ~Environment() = default;
 
   struct Allocated {
-    int cuda_code = 0;  // 0 is success.
+    int cuda_code = 0;
     Address address;
   };
+  struct Memory {
+    int cuda_code = 0;
+    Bytes free;
+    Bytes total;
+  };
+  struct Number {  // A handle, or an id.
+    int cuda_code = 0;
+    std::uint64_t value = 0;
+  };
+  struct Queried {
+    int cuda_code = 0;
+    bool is_done = false;
+  };
+
+  // The number of the thread that makes the call (base/thread_number.h).
+  virtual std::uint64_t thread_number() = 0;
+
   virtual Allocated malloc(DeviceIndex device, Bytes size) = 0;
-  virtual int free(DeviceIndex device, Address address) = 0;  // Gives the CUDA code, 0 is success.
-  virtual int mem_info(DeviceIndex device) = 0;               // Likewise.
+  virtual int free(DeviceIndex device, Address address) = 0;
+  virtual Memory mem_info(DeviceIndex device) = 0;
+  virtual Number event_create(DeviceIndex device, std::uint64_t context) = 0;
+  virtual int event_record(DeviceIndex device, std::uint64_t stream, std::uint64_t event) = 0;
+  virtual Queried event_query(DeviceIndex device, std::uint64_t event) = 0;
+  virtual int event_sync(DeviceIndex device, std::uint64_t event) = 0;
+  virtual int ctx_record(DeviceIndex device, std::uint64_t event) = 0;
+  virtual int stream_sync(DeviceIndex device, std::uint64_t stream) = 0;
+  virtual int device_sync(DeviceIndex device) = 0;
+  virtual Number stream_ctx(DeviceIndex device, std::uint64_t stream) = 0;
+  virtual Number stream_id(DeviceIndex device, std::uint64_t stream) = 0;
+};
+
+// A stream as the caller names it.
+struct StreamName {
+  DeviceIndex device = 0;
+  std::uint64_t handle = 0;
 };
 
 struct Request {
   DeviceIndex device = 0;
-  StreamId stream;
+  std::uint64_t stream = 0;  // Its handle.
   Bytes size;
   Bytes alignment{512};
 };
@@ -47,6 +80,8 @@ struct Request {
 struct Outcome {
   ErrorCode code = ErrorCode::none;
   Address address;  // 0 if it failed, or if the request was for 0 bytes.
+  // Of a request below 2^60 bytes that ran out of memory or was rejected, all but its processes.
+  std::optional<MemoryReport> memory;
 };
 
 // A segment that is there before the first request, with the blocks that tile it in order of
@@ -65,8 +100,9 @@ struct InitialSegment {
 
 class Model {
  public:
-  // `environment` must outlive the model.
-  Model(const Options& options, int device_count, Environment& environment);
+  // A device for each size of memory (what the driver says is the total). `environment` must
+  // outlive the model.
+  Model(const Options& options, const std::vector<Bytes>& total_memory, Environment& environment);
   ~Model();
   Model(const Model&) = delete;
   Model& operator=(const Model&) = delete;
@@ -78,8 +114,19 @@ class Model {
   // With `size` and `stream`: a checked free, an invalid_argument where they are not those of the
   // allocation (the size is the requested one).
   ErrorCode free(Address address, std::optional<Bytes> size = {},
-                 std::optional<StreamId> stream = {});
+                 std::optional<std::uint64_t> stream = {});
   ErrorCode empty_cache();
+  ErrorCode record_stream(Address address, StreamName stream);
+  ErrorCode free_on(Address address, StreamName stream);
+  ErrorCode forget_stream(StreamName stream);
+  ErrorCode process_events(DeviceIndex device);
+  ErrorCode set_memory_fraction(DeviceIndex device, double fraction);
+  // `wanted`: what the text makes of the settings of now; none where it cannot be read.
+  ErrorCode reconfigure(const std::optional<Options>& wanted);
+  const Options& options() const;  // The settings of now.
+
+  // For `expect`: the streams that use a live block beside its own, in order.
+  std::vector<StreamKey> uses(Address address) const;
 
   BlockMap map(DeviceIndex device) const;
   DeviceStats stats(DeviceIndex device) const;

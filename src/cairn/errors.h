@@ -4,9 +4,13 @@
 // that does not hold is reported by its id (see invariants/README.md).
 #pragma once
 
+#include <cstdint>
+#include <memory>
+#include <optional>
 #include <stdexcept>
 #include <string>
 #include <utility>
+#include <vector>
 
 namespace cairn {
 
@@ -23,10 +27,41 @@ enum class ErrorCode {
 // The code in words, as Programs write it: "out_of_memory", "invalid_argument", ...
 const char* to_string(ErrorCode code) noexcept;
 
+// What a process has of a device's memory, as NVML says.
+struct ProcessMemoryUse {
+  std::uint32_t pid = 0;
+  std::uint64_t used_bytes = 0;
+};
+
+// The quantities of an out-of-memory, or of a rejection, as they were when the request failed. They
+// add up: allocated_bytes + private_bytes + unallocated_bytes is what the allocator holds of the
+// device.
+struct MemoryReport {
+  int device = 0;
+  std::uint64_t requested_bytes = 0;  // What the caller asked for.
+  std::uint64_t tried_bytes = 0;      // The segment that would have been needed for it.
+  // What the driver says of the device, all processes together; none where it did not answer, and
+  // in a rejection, where the total alone is known.
+  std::optional<std::uint64_t> total_bytes;
+  std::optional<std::uint64_t> free_bytes;
+  std::optional<std::uint64_t> limit_bytes;  // What this allocator may hold, if that is limited.
+  std::uint64_t allocated_bytes = 0;         // Of blocks that are handed out.
+  std::uint64_t private_bytes = 0;           // Free in private pools.
+  std::uint64_t unallocated_bytes = 0;       // Reserved, but neither of these.
+  std::uint64_t pending_bytes = 0;           // Of unallocated_bytes: freed, waits for events.
+  std::vector<ProcessMemoryUse> processes;   // Empty where it is not known.
+
+  std::uint64_t reserved_bytes() const {
+    return allocated_bytes + private_bytes + unallocated_bytes;
+  }
+};
+
 struct Error {
   ErrorCode code = ErrorCode::none;
   int cuda_code = 0;    // The CUresult, where code is cuda_error or out_of_memory; else 0.
   std::string message;  // Names the pointer, size, device or stream, and what to do.
+  // The quantities, where code is rejected, or out_of_memory of a request below 2^60 bytes.
+  std::shared_ptr<const MemoryReport> memory;
 
   explicit operator bool() const noexcept { return code != ErrorCode::none; }
 };

@@ -119,6 +119,9 @@ constexpr std::array statuses = std::to_array<NamedStatus>({
 
 static_assert(std::ranges::is_sorted(statuses, {}, &NamedStatus::code));
 
+constexpr std::array sticky_codes = {201, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716,
+                                     717, 718, 719, 721, 805, 806, 807, 808, 809, 810, 911};
+
 }  // namespace
 
 std::string_view to_string(CudaStatus status) {
@@ -132,6 +135,10 @@ std::optional<CudaStatus> cuda_status_from(std::string_view name) {
   const auto found = std::ranges::find(statuses, name, &NamedStatus::name);
   if (found == statuses.end()) return std::nullopt;
   return static_cast<CudaStatus>(found->code);
+}
+
+bool is_sticky(CudaStatus status) {
+  return std::ranges::find(sticky_codes, static_cast<int>(status)) != sticky_codes.end();
 }
 
 }  // namespace cairn

@@ -33,14 +33,30 @@ class FaultInjector final : public Driver {
 
   // Counting starts here. Where several plans are due at one call, the oldest gives its error.
   void add(const FaultPlan& plan);
+  // No call fails from here on, on devices that were lost neither.
+  void clear();
 
   // The plans that never made a call fail, oldest first.
   std::vector<FaultPlan> unfired() const;
 
   int device_count() const override { return below_.device_count(); }
+  Bytes total_memory(DeviceIndex device) const override { return below_.total_memory(device); }
+  std::vector<ProcessMemory> processes(DeviceIndex device) const override {
+    return below_.processes(device);
+  }
   DriverResult<Address> malloc(DeviceIndex device, Bytes size) override;
   DriverResult<Done> free(DeviceIndex device, Address address) override;
   DriverResult<MemoryInfo> mem_info(DeviceIndex device) override;
+  DriverResult<EventHandle> event_create(DeviceIndex device, ContextHandle context) override;
+  DriverResult<Done> event_record(StreamRef stream, EventHandle event) override;
+  DriverResult<bool> event_query(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> event_sync(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> event_destroy(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> ctx_record(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> stream_sync(StreamRef stream) override;
+  DriverResult<Done> device_sync(DeviceIndex device) override;
+  DriverResult<ContextHandle> stream_ctx(StreamRef stream) override;
+  DriverResult<std::uint64_t> stream_id(StreamRef stream) override;
 
  private:
   struct Progress {
@@ -51,6 +67,12 @@ class FaultInjector final : public Driver {
 
   // The error with which this call must fail, if it must. Counts the call.
   std::optional<CudaStatus> due(DriverCall call, DeviceIndex device);
+  // What below() gives, unless the call must fail.
+  template <class Below>
+  auto unless_due(DriverCall call, DeviceIndex device, Below&& below) -> decltype(below()) {
+    if (const auto error = due(call, device)) return Failure{*error};
+    return below();
+  }
 
   Driver& below_;
   mutable std::mutex mutex_;

@@ -65,4 +65,54 @@ DriverResult<MemoryInfo> ProtocolChecker::mem_info(DeviceIndex device) {
   return below_.mem_info(device);
 }
 
+DriverResult<EventHandle> ProtocolChecker::event_create(DeviceIndex device, ContextHandle context) {
+  check_device(device, "event_create");
+  return below_.event_create(device, context);
+}
+
+DriverResult<Done> ProtocolChecker::event_record(StreamRef stream, EventHandle event) {
+  check_device(stream.device, "event_record");
+  return below_.event_record(stream, event);
+}
+
+DriverResult<bool> ProtocolChecker::event_query(DeviceIndex device, EventHandle event) {
+  check_device(device, "event_query");
+  return below_.event_query(device, event);
+}
+
+DriverResult<Done> ProtocolChecker::event_sync(DeviceIndex device, EventHandle event) {
+  check_device(device, "event_sync");
+  return below_.event_sync(device, event);
+}
+
+DriverResult<Done> ProtocolChecker::event_destroy(DeviceIndex device, EventHandle event) {
+  check_device(device, "event_destroy");
+  return below_.event_destroy(device, event);
+}
+
+DriverResult<Done> ProtocolChecker::ctx_record(DeviceIndex device, EventHandle event) {
+  check_device(device, "ctx_record");
+  return below_.ctx_record(device, event);
+}
+
+DriverResult<Done> ProtocolChecker::stream_sync(StreamRef stream) {
+  check_device(stream.device, "stream_sync");
+  return below_.stream_sync(stream);
+}
+
+DriverResult<Done> ProtocolChecker::device_sync(DeviceIndex device) {
+  check_device(device, "device_sync");
+  return below_.device_sync(device);
+}
+
+DriverResult<ContextHandle> ProtocolChecker::stream_ctx(StreamRef stream) {
+  check_device(stream.device, "stream_ctx");
+  return below_.stream_ctx(stream);
+}
+
+DriverResult<std::uint64_t> ProtocolChecker::stream_id(StreamRef stream) {
+  check_device(stream.device, "stream_id");
+  return below_.stream_id(stream);
+}
+
 }  // namespace cairn

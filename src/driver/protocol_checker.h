@@ -38,9 +38,23 @@ class ProtocolChecker final : public Driver {
   void expect_all_back() const;
 
   int device_count() const override { return below_.device_count(); }
+  Bytes total_memory(DeviceIndex device) const override { return below_.total_memory(device); }
+  std::vector<ProcessMemory> processes(DeviceIndex device) const override {
+    return below_.processes(device);
+  }
   DriverResult<Address> malloc(DeviceIndex device, Bytes size) override;
   DriverResult<Done> free(DeviceIndex device, Address address) override;
   DriverResult<MemoryInfo> mem_info(DeviceIndex device) override;
+  DriverResult<EventHandle> event_create(DeviceIndex device, ContextHandle context) override;
+  DriverResult<Done> event_record(StreamRef stream, EventHandle event) override;
+  DriverResult<bool> event_query(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> event_sync(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> event_destroy(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> ctx_record(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> stream_sync(StreamRef stream) override;
+  DriverResult<Done> device_sync(DeviceIndex device) override;
+  DriverResult<ContextHandle> stream_ctx(StreamRef stream) override;
+  DriverResult<std::uint64_t> stream_id(StreamRef stream) override;
 
  private:
   struct Out {

@@ -23,6 +23,11 @@ struct RecordedCall {
   Bytes size{};                             // malloc: in.
   Address address{};                        // malloc: out, where it succeeded; free: in.
   MemoryInfo memory{};                      // mem_info: out, where it succeeded.
+  std::uint64_t stream = 0;                 // Its handle: in, of calls that take a stream.
+  EventHandle event{};                      // event_create: out; else in.
+  ContextHandle context{};                  // event_create: in; stream_ctx: out.
+  bool is_done = false;                     // event_query: out.
+  std::uint64_t stream_id = 0;              // stream_id: out.
   CudaStatus status = CudaStatus::success;  // How it ended.
 };
 
@@ -38,12 +43,30 @@ class RecordingDriver final : public Driver {
   void reset_calls();
 
   int device_count() const override { return below_.device_count(); }
+  Bytes total_memory(DeviceIndex device) const override { return below_.total_memory(device); }
+  std::vector<ProcessMemory> processes(DeviceIndex device) const override {
+    return below_.processes(device);
+  }
   DriverResult<Address> malloc(DeviceIndex device, Bytes size) override;
   DriverResult<Done> free(DeviceIndex device, Address address) override;
   DriverResult<MemoryInfo> mem_info(DeviceIndex device) override;
+  DriverResult<EventHandle> event_create(DeviceIndex device, ContextHandle context) override;
+  DriverResult<Done> event_record(StreamRef stream, EventHandle event) override;
+  DriverResult<bool> event_query(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> event_sync(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> event_destroy(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> ctx_record(DeviceIndex device, EventHandle event) override;
+  DriverResult<Done> stream_sync(StreamRef stream) override;
+  DriverResult<Done> device_sync(DeviceIndex device) override;
+  DriverResult<ContextHandle> stream_ctx(StreamRef stream) override;
+  DriverResult<std::uint64_t> stream_id(StreamRef stream) override;
 
  private:
-  void write_down(const RecordedCall& call);
+  // Writes down how the call ended, and passes its result on; `note` takes what it gave.
+  template <class T, class Note>
+  DriverResult<T> written(RecordedCall call, DriverResult<T> result, Note&& note);
+  template <class T>
+  DriverResult<T> written(const RecordedCall& call, DriverResult<T> result);
 
   Driver& below_;
   mutable std::mutex mutex_;

@@ -21,7 +21,7 @@ inline constexpr Bytes block_granularity{512};  // Every block's address and siz
 
 // What few blocks have and no hit looks at.
 struct ColdBlockFields {
-  std::vector<StreamId> stream_uses;  // Other streams that used the block while it was live.
+  std::vector<StreamKey> stream_uses;  // Other streams that use the live block, in order.
   const StackContext* context_when_allocated = nullptr;
   const StackContext* context_when_segment_allocated = nullptr;
 };

@@ -10,6 +10,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <span>
 #include <vector>
 
 #include "base/ids.h"
@@ -51,8 +52,10 @@ class Heap {
   Heap& operator=(const Heap&) = delete;
 
   // Hands out the best fitting free block; null where none fits. Throws std::bad_alloc, and then
-  // nothing has changed.
+  // nothing has changed. The first search of a request counts for the ages of free blocks, if
+  // searches count; another one, after something became free, is search_again().
   const Block* allocate(const HeapRequest& request);
+  const Block* search_again(const HeapRequest& request);
 
   // What to ask of the driver when allocate() had nothing.
   Bytes segment_size(const HeapRequest& request) const;
@@ -69,9 +72,46 @@ class Heap {
 
   // The live block that starts here, or null.
   Block* find_live(Address address) { return live_.find(address); }
-  // Takes back a block and merges it with its free neighbours; one of these may absorb its slot, so
-  // `block` must not be used after. REQUIRES: it is live.
+  // Takes back a block, whatever its uses, and merges it with its free neighbours; one of these may
+  // absorb its slot, so `block` must not be used after. REQUIRES: it is live.
   void free(Block& block) noexcept;
+
+  // ---- uses by other streams, and the events that wait for them ----
+
+  // The streams that use a live block beside its own, in order, each once.
+  std::span<const StreamKey> uses(const Block& block) const;
+  // Lists a use; false where it is listed already, or is the block's own stream. Throws
+  // std::bad_alloc, and then nothing has changed. REQUIRES: the block is live.
+  bool add_use(Block& block, StreamKey stream);
+  // REQUIRES: it is listed.
+  void remove_use(Block& block, StreamKey stream) noexcept;
+  // Takes back a block that becomes free only when so many events are done; its uses are dropped.
+  // REQUIRES: it is live, event_count > 0.
+  void free_after_events(Block& block, std::int32_t event_count) noexcept;
+  // One of the events is done. After the last one the block is free, and must not be used after.
+  // REQUIRES: the block waits for an event.
+  void event_done(Block& block) noexcept;
+
+  // Whether the stream has a segment here, or a live block is used by it.
+  bool knows(StreamKey stream) const;
+  // Renames a stream: its segments, and the uses by it. Throws std::bad_alloc, and then nothing has
+  // changed. REQUIRES: `retired` is unknown here.
+  void retire_stream(StreamKey stream, StreamId retired);
+
+  // Whether a block of the stream became free since mark_idle(): work on it may still use that
+  // memory.
+  bool may_be_in_use(StreamId stream) const;
+  void mark_idle(StreamId stream) noexcept;  // The stream's work was waited for.
+
+  // ---- short memory ----
+
+  // Whether searches count for ages (PyTorch: only where there is something to collect).
+  void set_count_searches(bool count) { counts_searches_ = count; }
+  // Which segments to give back, in order, since more than the threshold's part of `limit` is held
+  // (PyTorch: garbage_collect_cached_blocks).
+  std::vector<const Segment*> garbage(Bytes limit) const;
+  // Changes what of `options` the heap decides by; what counts as oversize is counted anew.
+  void reconfigure(const Options& options);
 
   // Segments that nobody uses, in the order in which they go back to the driver: large pool, small
   // pool, each by stream, size, age and address.
@@ -118,7 +158,7 @@ class Heap {
   void insert_free(Block& block);
 
   const DeviceIndex device_;
-  const SizePolicy policy_;
+  SizePolicy policy_;
   NodePool<Block> slots_;
   std::map<Address, Segment> segments_;
   std::map<Address, Segment>::node_type spare_segment_;  // For the next one (see reserve_segment).
@@ -126,6 +166,7 @@ class Heap {
   LiveTable live_;
   Ledger ledger_;
   std::uint64_t next_registration_counter_ = 1;
+  bool counts_searches_ = false;
 };
 
 }  // namespace cairn

@@ -114,12 +114,12 @@ std::vector<std::string> SimulatedGpu::mistakes() const {
   return mistakes_;
 }
 
-void SimulatedGpu::hand_out(DeviceIndex device, Span range) {
+void SimulatedGpu::hand_out(DeviceIndex device, Span range, StreamNumber) {
   const std::lock_guard lock(mutex_);
   judge_.hand_out(device, range);
 }
 
-void SimulatedGpu::take_back(DeviceIndex device, Span range) {
+void SimulatedGpu::take_back(DeviceIndex device, Span range, const std::vector<StreamNumber>&) {
   const std::lock_guard lock(mutex_);
   judge_.take_back(device, range);
 }

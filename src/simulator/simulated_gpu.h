@@ -29,6 +29,23 @@ struct DeviceOptions {
   bool reuse_addresses = false;
 };
 
+// A stream of the simulated machine. No two ever have the same, whatever their handles.
+enum class StreamNumber : std::uint64_t { none = 0 };
+
+struct StreamOptions {
+  DeviceIndex device = 0;
+  bool is_blocking = false;  // Ordered with the legacy default stream.
+  ContextHandle context{};
+  std::optional<std::uint64_t> reuse_handle;  // Of a stream that was destroyed.
+};
+
+// What a kernel does to memory.
+struct Touch {
+  DeviceIndex device = 0;  // That the memory is of.
+  Span range;
+  bool read_only = false;
+};
+
 class SimulatedGpu {
  public:
   explicit SimulatedGpu(const std::vector<DeviceOptions>& devices = {DeviceOptions{}});
@@ -41,6 +58,38 @@ class SimulatedGpu {
   DriverResult<Address> malloc(DeviceIndex device, Bytes size);
   DriverResult<Done> free(DeviceIndex device, Address address);
   DriverResult<MemoryInfo> mem_info(DeviceIndex device) const;
+  DriverResult<EventHandle> event_create(DeviceIndex device, ContextHandle context);
+  DriverResult<Done> event_record(StreamRef stream, EventHandle event);
+  DriverResult<bool> event_query(DeviceIndex device, EventHandle event);
+  DriverResult<Done> event_sync(DeviceIndex device, EventHandle event);
+  DriverResult<Done> event_destroy(DeviceIndex device, EventHandle event);
+  DriverResult<Done> ctx_record(DeviceIndex device, EventHandle event);
+  DriverResult<Done> stream_sync(StreamRef stream);
+  DriverResult<Done> device_sync(DeviceIndex device);
+  DriverResult<ContextHandle> stream_ctx(StreamRef stream);
+  DriverResult<std::uint64_t> stream_id(StreamRef stream);
+
+  // ---- what an application does with its streams. A refusal says why, and changes nothing ----
+
+  // A further context of the device, beside its primary one.
+  Result<ContextHandle, std::string> make_context(DeviceIndex device);
+  Result<StreamRef, std::string> make_stream(const StreamOptions& options);
+  // Work on it goes on. Announced: whoever was to know it has been told, so that a call with the
+  // dead handle is a violation.
+  Result<Done, std::string> destroy_stream(StreamRef stream, bool announced);
+  // Which stream the handle names now, for the calling thread; 0: none, or a dead one.
+  StreamNumber identify(StreamRef stream) const;
+  // A kernel that uses the ranges for so many ticks, once the work before it on the stream is done.
+  Result<Done, std::string> launch(StreamRef stream, const std::vector<Touch>& touches,
+                                   std::uint64_t ticks);
+  // All later work on `after` waits for the work that is on `before` now.
+  Result<Done, std::string> order(StreamRef before, StreamRef after);
+  void advance(std::uint64_t ticks);
+  // The application waits; no call of the allocator's.
+  Result<Done, std::string> synchronize(StreamRef stream);
+  Result<Done, std::string> synchronize(DeviceIndex device);
+  // Events that exist, of all devices.
+  std::size_t event_count() const;
 
   // ---- what a program says of its machine. A refusal says why, and changes nothing ----
 
@@ -54,10 +103,10 @@ class SimulatedGpu {
 
   // ---- the judge. REQUIRES: the device exists; ranges are not empty ----
 
-  // Tells which memory the program holds: it was handed the range, or gave it back to the
-  // allocator.
-  void hand_out(DeviceIndex device, Span range);
-  void take_back(DeviceIndex device, Span range);
+  // Tells which memory the program holds: it was handed the range for work on `owner`, or gave it
+  // back to the allocator, which it had told of work on `recorded`.
+  void hand_out(DeviceIndex device, Span range, StreamNumber owner);
+  void take_back(DeviceIndex device, Span range, const std::vector<StreamNumber>& recorded);
 
   // Number of pairs of overlapping ranges that the program holds now.
   std::uint64_t overlaps(DeviceIndex device) const;
