@@ -100,40 +100,41 @@ bool Allocator::try_free(void* pointer, Error* why) noexcept {
   return attempt([&] { return devices_->free(address_of(pointer), nullptr); }, why).has_value();
 }
 
-void Allocator::free(void* pointer, std::size_t size_bytes, Stream stream) {
+void Allocator::free(void* pointer, std::size_t size_bytes, StreamArgument stream) {
   const FreeCheck check = make_check(size_bytes, stream);
   value_or_throw(devices_->free(address_of(pointer), &check));
 }
 
-bool Allocator::try_free(void* pointer, std::size_t size_bytes, Stream stream,
+bool Allocator::try_free(void* pointer, std::size_t size_bytes, StreamArgument stream,
                          Error* why) noexcept {
   const FreeCheck check = make_check(size_bytes, stream);
   return attempt([&] { return devices_->free(address_of(pointer), &check); }, why).has_value();
 }
 
-void Allocator::record_stream(void* pointer, Stream stream, int device) {
+void Allocator::record_stream(void* pointer, StreamArgument stream, int device) {
   value_or_throw(devices_->record_stream(address_of(pointer), stream, device));
 }
 
-bool Allocator::try_record_stream(void* pointer, Stream stream, int device, Error* why) noexcept {
+bool Allocator::try_record_stream(void* pointer, StreamArgument stream, int device,
+                                  Error* why) noexcept {
   const Address address = address_of(pointer);
   return attempt([&] { return devices_->record_stream(address, stream, device); }, why).has_value();
 }
 
-void Allocator::free_on(void* pointer, Stream stream, int device) {
+void Allocator::free_on(void* pointer, StreamArgument stream, int device) {
   value_or_throw(devices_->free_on(address_of(pointer), stream, device));
 }
 
-bool Allocator::try_free_on(void* pointer, Stream stream, int device, Error* why) noexcept {
+bool Allocator::try_free_on(void* pointer, StreamArgument stream, int device, Error* why) noexcept {
   const Address address = address_of(pointer);
   return attempt([&] { return devices_->free_on(address, stream, device); }, why).has_value();
 }
 
-void Allocator::forget_stream(int device, Stream stream) {
+void Allocator::forget_stream(int device, StreamArgument stream) {
   value_or_throw(devices_->forget_stream(device, stream));
 }
 
-bool Allocator::try_forget_stream(int device, Stream stream, Error* why) noexcept {
+bool Allocator::try_forget_stream(int device, StreamArgument stream, Error* why) noexcept {
   return attempt([&] { return devices_->forget_stream(device, stream); }, why).has_value();
 }
 
