@@ -125,9 +125,9 @@ std::optional<StepResult> World::Impl::check_gpu() {
 std::optional<Difference> World::Impl::check_allocator(invariants::Recorder& recorder,
                                                        bool thoroughly) {
   for (DeviceIndex device = 0; device < device_count() && thoroughly; ++device) {
-    machine_.allocator().device(device).inspect([&](const Heap& heap) {
-      invariants::check(heap, invariants::Cost::heap);
-      invariants::check_segments_from_driver(heap, machine_.spans_out(device));
+    machine_.allocator().device(device).inspect([&](const DeviceState& state) {
+      invariants::check(state, invariants::Cost::heap);
+      invariants::check_segments_from_driver(state.heap, machine_.spans_out(device));
     });
   }
   std::ranges::copy(recorder.violations(), std::back_inserter(reported_));
