@@ -85,7 +85,7 @@ TEST(HeapGarbage, NothingUpToTheThreshold) {
   EXPECT_EQ(heap.garbage(40_MiB - 2_B).size(), 1U);
 }
 
-// Half of 40 MiB + 1 is no whole byte more than half of 40 MiB.
+// Half a byte above 20 MiB is 20 MiB, half a byte below is a byte less.
 TEST(HeapGarbage, TheThresholdIsCutToWholeBytes) {
   AgingHeap heap(0.5);
   heap.free(heap.allocate(20_MiB));
