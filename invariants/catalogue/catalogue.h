@@ -97,6 +97,18 @@ inline constexpr Invariant segment_from_driver{
     "D1", Cost::heap,
     "The segments of all devices are exactly the memory that the driver has out."};
 
+// ---- pending events of a device's allocator ----
+inline constexpr Invariant event_count_is_queued{
+    "U7", Cost::heap, "A block waits for just as many events as stand for it in the queues."};
+inline constexpr Invariant event_queue_sound{
+    "U8", Cost::heap,
+    "No event queue is empty, entries of one event stand in a row, and a fence is in the queue of a "
+    "retired stream."};
+inline constexpr Invariant event_in_one_place{
+    "U9", Cost::heap, "Every event that was created is in its pool or in one queue, once."};
+inline constexpr Invariant event_of_stream_device{
+    "U10", Cost::heap, "An event is of the device of the stream in whose queue it is."};
+
 inline constexpr std::array all{block_size_granular,
                                 block_aligned,
                                 block_serves_request,
@@ -125,6 +137,10 @@ inline constexpr std::array all{block_size_granular,
                                 ledger_reserved_recounts,
                                 ledger_inactive_recounts,
                                 ledger_oversize_recounts,
-                                segment_from_driver};
+                                segment_from_driver,
+                                event_count_is_queued,
+                                event_queue_sound,
+                                event_in_one_place,
+                                event_of_stream_device};
 
 }  // namespace cairn::invariants

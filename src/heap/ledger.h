@@ -99,10 +99,15 @@ class Ledger {
   void retried() { ++num_alloc_retries_; }
   void synced_all_streams() { ++num_sync_all_streams_; }
   void ran_out_of_memory() { ++num_ooms_; }
+  void rejected() { ++num_oom_rejections_; }
   void driver_allocated() { ++num_device_alloc_; }
   void driver_freed() { ++num_device_free_; }
 
   DeviceStats read() const;
+  Bytes reserved() const {  // Of both pools.
+    return Bytes{static_cast<std::uint64_t>(reserved_bytes_.current(PoolKind::small) +
+                                            reserved_bytes_.current(PoolKind::large))};
+  }
   void reset_peak();
   void reset_accumulated();
 
@@ -140,6 +145,7 @@ class Ledger {
   Stat oversize_segments_;
   std::int64_t num_alloc_retries_ = 0;
   std::int64_t num_ooms_ = 0;
+  std::int64_t num_oom_rejections_ = 0;
   std::int64_t num_sync_all_streams_ = 0;
   std::int64_t num_device_alloc_ = 0;
   std::int64_t num_device_free_ = 0;
