@@ -57,7 +57,7 @@ Result<Address, Error> AllDevices::allocate(const Request& request) {
   const Bytes requested{request.size_bytes};
   if (requested >= request_limit) return Failure{larger_than_possible(requested)};
   if (requested == Bytes{0}) return Address{};
-  const auto stream = streams_.identify({request.device, handle_of(request.stream)});
+  const auto stream = identify({request.device, handle_of(request.stream)});
   if (!stream) return Failure{stream.error()};
   return device->allocate({*stream, requested, std::max(alignment, block_granularity)});
 }
@@ -73,26 +73,65 @@ Result<Done, Error> AllDevices::at_device_of(Address address, Act&& act) {
   return Failure{foreign_pointer(address)};
 }
 
-Result<Done, Error> AllDevices::free(Address address, const FreeCheck* check) {
-  return at_device_of(address, [&](auto& device) { return device.free(address, check); });
+Result<DeviceIndex, Error> AllDevices::holder(Address address) {
+  for (DeviceIndex index = 0; index < device_count(); ++index) {
+    const auto holds = device(index).holds(address);
+    if (!holds) return Failure{holds.error()};
+    if (*holds) return index;
+  }
+  return Failure{foreign_pointer(address)};
 }
 
-Result<NamedStream, Error> AllDevices::named(Stream stream, int device) {
-  if (device == Allocator::block_device) return NamedStream{stream, {}};
-  if (find_device(device) == nullptr) return Failure{no_such_device(device, device_count())};
-  return NamedStream{stream, device};
+Result<StreamId, Error> AllDevices::identify(StreamRef stream) {
+  if (!streams_.asks_driver(stream)) return streams_.identify(stream);
+  DeviceAllocator& asked = device(stream.device);
+  if (const auto lost = asked.lost()) {
+    if (const auto known = streams_.last_known(stream)) return *known;
+    return Failure{*lost};
+  }
+  auto id = streams_.identify(stream);
+  if (!id) asked.note_failure(static_cast<CudaStatus>(id.error().cuda_code));
+  return id;
+}
+
+Result<Done, Error> AllDevices::free(Address address, const FreeCheck* check) {
+  if (check == nullptr || address == Address{}) {
+    return at_device_of(address, [&](auto& device) { return device.free(address, nullptr); });
+  }
+  const auto stream = user(address, check->stream, Allocator::block_device);
+  if (!stream) return Failure{stream.error()};
+  const BlockCheck expected{check->size, stream->id};
+  return at_device_of(address, [&](auto& device) { return device.free(address, &expected); });
+}
+
+Result<UserStream, Error> AllDevices::user(Address address, Stream stream, int device) {
+  const bool is_of_block = device == Allocator::block_device;
+  if (!is_of_block && find_device(device) == nullptr) {
+    return Failure{no_such_device(device, device_count())};
+  }
+  StreamRef ref{is_of_block ? 0 : device, handle_of(stream)};
+  if (is_of_block && streams_.asks_driver(ref)) {
+    const auto found = holder(address);
+    if (!found) return Failure{found.error()};
+    ref.device = *found;
+  }
+  const auto id = identify(ref);
+  if (!id) return Failure{id.error()};
+  return UserStream{*id, is_of_block ? std::nullopt : std::optional(device)};
 }
 
 Result<Done, Error> AllDevices::record_stream(Address address, Stream stream, int device) {
-  const auto user = named(stream, device);
-  if (!user) return Failure{user.error()};
-  return at_device_of(address, [&](auto& each) { return each.record_stream(address, *user); });
+  if (address == Address{}) return Done{};
+  const auto named = user(address, stream, device);
+  if (!named) return Failure{named.error()};
+  return at_device_of(address, [&](auto& each) { return each.record_stream(address, *named); });
 }
 
 Result<Done, Error> AllDevices::free_on(Address address, Stream stream, int device) {
-  const auto user = named(stream, device);
-  if (!user) return Failure{user.error()};
-  return at_device_of(address, [&](auto& each) { return each.free_on(address, *user); });
+  if (address == Address{}) return Done{};
+  const auto named = user(address, stream, device);
+  if (!named) return Failure{named.error()};
+  return at_device_of(address, [&](auto& each) { return each.free_on(address, *named); });
 }
 
 Result<Done, Error> AllDevices::forget_stream(DeviceIndex device, Stream stream) {
@@ -100,7 +139,7 @@ Result<Done, Error> AllDevices::forget_stream(DeviceIndex device, Stream stream)
   const StreamRef ref{device, handle_of(stream)};
   if (ref.handle <= legacy_stream_handle)
     return Failure{default_stream_does_not_end(legacy_default_stream)};
-  const auto id = streams_.identify(ref);
+  const auto id = identify(ref);
   if (!id) return Failure{id.error()};
   if (is_per_thread(*id)) return Failure{default_stream_does_not_end(*id)};
   for (const auto& each : devices_) {

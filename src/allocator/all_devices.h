@@ -16,8 +16,15 @@
 #include "base/result.h"
 #include "base/units.h"
 #include "cairn/allocator.h"
+#include "cairn/stream.h"
 
 namespace cairn {
+
+// What a checked free says of the block.
+struct FreeCheck {
+  Bytes size;
+  Stream stream = nullptr;  // As the caller names it.
+};
 
 class AllDevices {
  public:
@@ -46,8 +53,12 @@ class AllDevices {
   // What act(device) does with the one device that has the address.
   template <class Act>
   Result<Done, Error> at_device_of(Address address, Act&& act);
-  // Where a caller says which device its stream is of.
-  Result<NamedStream, Error> named(Stream stream, int device);
+  // The device of the live block that begins there.
+  Result<DeviceIndex, Error> holder(Address address);
+  // Which stream the handle names. A device that is lost is not asked. REQUIRES: it exists.
+  Result<StreamId, Error> identify(StreamRef stream);
+  // As the caller of record_stream() names it.
+  Result<UserStream, Error> user(Address address, Stream stream, int device);
 
   Callbacks callbacks_;
   StreamDirectory streams_;

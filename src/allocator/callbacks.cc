@@ -7,7 +7,20 @@
 namespace cairn {
 namespace {
 
-thread_local bool is_in_callback = false;  // Of free_memory(), on this thread.
+// What runs on this thread, so that it is not run again inside of itself.
+thread_local bool is_in_callback = false;  // Of free_memory().
+thread_local bool is_in_observer = false;  // Of tell().
+
+class Running {
+ public:
+  explicit Running(bool& is_running) : is_running_(is_running) { is_running_ = true; }
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+  ~Running() { is_running_ = false; }
+
+ private:
+  bool& is_running_;
+};
 
 // Calls, and gives in words what was thrown; empty where nothing was.
 template <class Call>
@@ -65,17 +78,18 @@ bool Callbacks::can_free_memory() const {
 bool Callbacks::free_memory(DeviceIndex device, std::string& complaints) {
   const auto asked = lists_.lock()->free_memory;
   bool freed = false;
-  is_in_callback = true;
+  const Running running(is_in_callback);
   for (const auto& each : asked) {
     complaints +=
         what_is_thrown("free-memory callback", [&] { freed = (*each.call)(device) || freed; });
   }
-  is_in_callback = false;
   return freed;
 }
 
 void Callbacks::tell(Error& error) {
+  if (is_in_observer) return;
   const auto told = lists_.lock()->observers;
+  const Running running(is_in_observer);
   std::string complaints;
   for (const auto& each : told) {
     complaints += what_is_thrown("out-of-memory observer", [&] { (*each.call)(error); });

@@ -31,7 +31,8 @@ class Callbacks {
   bool can_free_memory() const;
   // Asks all, in the order of registration. What they threw is added to `complaints`.
   bool free_memory(DeviceIndex device, std::string& complaints);
-  // Tells all observers; what they throw is added to the error's message.
+  // Tells all observers; what they throw is added to the error's message. What fails inside of an
+  // observer is not told: it would be without end.
   void tell(Error& error);
 
  private:

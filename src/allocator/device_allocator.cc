@@ -13,10 +13,6 @@
 namespace cairn {
 namespace {
 
-std::uint64_t handle_of(Stream stream) {
-  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(stream));
-}
-
 // `part` of the memory, as `rounding` makes it whole.
 template <class Rounding>
 Bytes part_of(Bytes memory, double part, Rounding rounding) {
@@ -92,14 +88,7 @@ Result<Block*, Error> DeviceAllocator::find_live(DeviceState& state, Address add
   return Failure{not_live(state.heap, *segment, address)};
 }
 
-Result<StreamKey, Error> DeviceAllocator::identify(const NamedStream& stream) {
-  const DeviceIndex device = stream.device.value_or(device_);
-  const auto id = shared_.streams.identify({device, handle_of(stream.stream)});
-  if (!id) return Failure{id.error()};
-  return StreamKey{device, *id};
-}
-
-Result<bool, Error> DeviceAllocator::free(Address address, const FreeCheck* check) {
+Result<bool, Error> DeviceAllocator::free(Address address, const BlockCheck* check) {
   const auto state = state_.lock();
   Block* block = state->heap.find_live(address);
   if (block == nullptr) [[unlikely]] {
@@ -108,22 +97,14 @@ Result<bool, Error> DeviceAllocator::free(Address address, const FreeCheck* chec
     return false;
   }
   if (check != nullptr) {
-    auto checked = check_block(*block, *check);
-    if (!checked) return Failure{checked.error()};
+    if (check->size != block->requested_size) return Failure{wrong_size(*block, check->size)};
+    if (check->stream != block->stream) return Failure{wrong_stream(*block, check->stream)};
   }
   if (block->cold == nullptr) [[likely]] {
     state->heap.free(*block);
     return true;
   }
   return free_with_uses(*state, *block);
-}
-
-Result<Done, Error> DeviceAllocator::check_block(const Block& block, const FreeCheck& check) {
-  if (check.size != block.requested_size) return Failure{wrong_size(block, check.size)};
-  const auto stream = identify({check.stream, device_});
-  if (!stream) return Failure{stream.error()};
-  if (stream->id != block.stream) return Failure{wrong_stream(block, stream->id)};
-  return Done{};
 }
 
 Result<bool, Error> DeviceAllocator::free_with_uses(DeviceState& state, Block& block) {
@@ -144,28 +125,39 @@ Result<bool, Error> DeviceAllocator::free_with_uses(DeviceState& state, Block& b
   return true;
 }
 
-Result<bool, Error> DeviceAllocator::record_stream(Address address, const NamedStream& stream) {
+Result<bool, Error> DeviceAllocator::holds(Address address) {
+  const auto state = state_.lock();
+  const auto block = find_live(*state, address);
+  if (!block) return Failure{block.error()};
+  return *block != nullptr;
+}
+
+Result<bool, Error> DeviceAllocator::record_stream(Address address, const UserStream& stream) {
   const auto state = state_.lock();
   const auto block = find_live(*state, address);
   if (!block) return Failure{block.error()};
   if (*block == nullptr) return false;
-  const auto user = identify(stream);
-  if (!user) return Failure{user.error()};
-  state->heap.add_use(**block, *user);
+  state->heap.add_use(**block, key_of(stream));
   return true;
 }
 
-Result<bool, Error> DeviceAllocator::free_on(Address address, const NamedStream& stream) {
+Result<bool, Error> DeviceAllocator::free_on(Address address, const UserStream& stream) {
   const auto state = state_.lock();
   const auto block = find_live(*state, address);
   if (!block) return Failure{block.error()};
   if (*block == nullptr) return false;
-  const auto user = identify(stream);
-  if (!user) return Failure{user.error()};
-  const bool is_new = state->heap.add_use(**block, *user);
-  auto freed = free_with_uses(*state, **block);
-  if (!freed && is_new) state->heap.remove_use(**block, *user);
-  return freed;
+  const bool is_new = state->heap.add_use(**block, key_of(stream));
+  const auto take_back_use = [&] {
+    if (is_new) state->heap.remove_use(**block, key_of(stream));
+  };
+  try {
+    auto freed = free_with_uses(*state, **block);
+    if (!freed) take_back_use();
+    return freed;
+  } catch (...) {
+    take_back_use();
+    throw;
+  }
 }
 
 Result<Done, Error> DeviceAllocator::forget_stream(StreamKey stream) {
@@ -202,6 +194,12 @@ Result<Done, Error> DeviceAllocator::empty_cache() {
   const auto waited = wait_for_all_events(*state, shared_.driver);
   if (!waited) return waited;
   return release_all_free(context(*state));
+}
+
+std::optional<Error> DeviceAllocator::lost() const {
+  const auto state = state_.lock();
+  if (!state->lost) return std::nullopt;
+  return device_is_lost(*state);
 }
 
 void DeviceAllocator::set_memory_fraction(double fraction) {

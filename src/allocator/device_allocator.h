@@ -21,21 +21,20 @@
 #include "cairn/errors.h"
 #include "cairn/options.h"
 #include "cairn/stats.h"
-#include "cairn/stream.h"
 #include "driver/driver.h"
 #include "heap/heap.h"
 
 namespace cairn {
 
-// What a checked free says of the block.
-struct FreeCheck {
-  Bytes size;
-  Stream stream = nullptr;  // As the caller names it.
+// What a block must be to be freed.
+struct BlockCheck {
+  Bytes size;  // As requested.
+  StreamId stream;
 };
 
-// A stream as the caller names it, of the block's own device unless one is given.
-struct NamedStream {
-  Stream stream = nullptr;
+// A stream that uses a block, of the block's own device unless one is given.
+struct UserStream {
+  StreamId id;
   std::optional<DeviceIndex> device;
 };
 
@@ -61,9 +60,10 @@ class DeviceAllocator {
   // it is, but not a live block's, or the rest is not as it must be, or the driver failed; nothing
   // changes.
   // `check` may be null.
-  Result<bool, Error> free(Address address, const FreeCheck* check);
-  Result<bool, Error> record_stream(Address address, const NamedStream& stream);
-  Result<bool, Error> free_on(Address address, const NamedStream& stream);
+  Result<bool, Error> free(Address address, const BlockCheck* check);
+  Result<bool, Error> record_stream(Address address, const UserStream& stream);
+  Result<bool, Error> free_on(Address address, const UserStream& stream);
+  Result<bool, Error> holds(Address address);  // Looks for a live block, and changes nothing.
 
   // REQUIRES: the stream is no default stream, and not retired.
   Result<Done, Error> forget_stream(StreamKey stream);
@@ -75,6 +75,11 @@ class DeviceAllocator {
   double memory_fraction() const;
   // REQUIRES: what differs from the options of before can change.
   void reconfigure(const Options& options);
+
+  // Why nothing is asked of the device any more; none as long as it is.
+  std::optional<Error> lost() const;
+  // A driver call for the device that was made elsewhere failed so.
+  void note_failure(CudaStatus status) { state_.lock()->note(status); }
 
   DeviceStats stats() const { return state_.lock()->heap.ledger().read(); }
   BlockMap map() const { return state_.lock()->heap.map(); }
@@ -101,8 +106,9 @@ class DeviceAllocator {
   Result<Done, Error> be_ready(DeviceState& state);
   // The live block that begins there; null where the address is in no memory of the device.
   static Result<Block*, Error> find_live(DeviceState& state, Address address);
-  Result<StreamKey, Error> identify(const NamedStream& stream);
-  Result<Done, Error> check_block(const Block& block, const FreeCheck& check);
+  StreamKey key_of(const UserStream& stream) const {
+    return {stream.device.value_or(device_), stream.id};
+  }
   // Fences the uses that the heap lists, and takes the block back. Gives true.
   Result<bool, Error> free_with_uses(DeviceState& state, Block& block);
   Result<Address, Error> climb_on(RetryLadder& ladder);

@@ -21,8 +21,11 @@ struct DeviceState {
   // What a call of the driver gave; a sticky failure is remembered.
   template <class T>
   DriverResult<T> noted(DriverResult<T> result) {
-    if (result.failed() && !lost && is_sticky(result.error())) lost = result.error();
+    if (result.failed()) note(result.error());
     return result;
+  }
+  void note(CudaStatus failure) {
+    if (!lost && is_sticky(failure)) lost = failure;
   }
   DeviceIndex device() const { return heap.device(); }
   // Whether an allocation cannot go straight to the heap.

@@ -43,40 +43,54 @@ Result<Done, Error> wait_for(Queue& queue, DeviceState& state, Driver& driver) {
   return Done{};
 }
 
-void drop_empty(EventQueues& queues) {
-  std::erase_if(queues.all(), [](const auto& queue) { return queue.second.empty(); });
-}
+// Drops queues that became empty, also where the words of a failure find no memory.
+class EmptyQueuesDropped {
+ public:
+  explicit EmptyQueuesDropped(EventQueues& queues) : queues_(queues) {}
+  EmptyQueuesDropped(const EmptyQueuesDropped&) = delete;
+  EmptyQueuesDropped& operator=(const EmptyQueuesDropped&) = delete;
+  ~EmptyQueuesDropped() {
+    std::erase_if(queues_.all(), [](const auto& queue) { return queue.second.empty(); });
+  }
+
+ private:
+  EventQueues& queues_;
+};
 
 }  // namespace
 
 Result<Done, Error> look_at_events(DeviceState& state, Driver& driver) {
+  const EmptyQueuesDropped dropped(state.queues);
   Result<Done, Error> looked = Done{};
   for (auto& [stream, queue] : state.queues.all()) {
     const auto one = look_at(queue, state, driver);
+    if (state.lost) return one;
     if (!one && looked) looked = one;
-    if (state.lost) break;
   }
-  drop_empty(state.queues);
   return looked;
 }
 
 Result<Done, Error> wait_for_all_events(DeviceState& state, Driver& driver) {
+  const EmptyQueuesDropped dropped(state.queues);
   state.heap.ledger().synced_all_streams();
-  Result<Done, Error> waited = Done{};
   for (auto& [stream, queue] : state.queues.all()) {
-    waited = wait_for(queue, state, driver);
-    if (!waited) break;
+    auto waited = wait_for(queue, state, driver);
+    if (!waited) return waited;
   }
-  drop_empty(state.queues);
-  return waited;
+  return Done{};
 }
 
 Result<Done, Error> wait_for_events_of(StreamKey stream, DeviceState& state, Driver& driver) {
   const auto queue = state.queues.all().find(stream);
   if (queue == state.queues.all().end()) return Done{};
-  const auto waited = wait_for(queue->second, state, driver);
-  drop_empty(state.queues);
-  return waited;
+  EventHandle last{};
+  for (const PendingEvent& pending : queue->second) {
+    if (pending.event == last) continue;
+    last = pending.event;
+    const auto done = state.noted(driver.event_sync(pending.home->device, last));
+    if (!done) return Failure{event_error(DriverCall::event_sync, pending, done.error())};
+  }
+  return Done{};
 }
 
 }  // namespace cairn

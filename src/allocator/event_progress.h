@@ -11,13 +11,13 @@
 namespace cairn {
 
 // Asks of the first event of each queue, and on as long as they are done. Gives the first failure,
-// after every queue had its turn; a device that is lost ends it.
+// after every queue had its turn; a device that is lost ends it, and is the failure.
 Result<Done, Error> look_at_events(DeviceState& state, Driver& driver);
 
 // Waits for all events, in order, up to the first failure.
 Result<Done, Error> wait_for_all_events(DeviceState& state, Driver& driver);
 
-// Waits for the events of one stream.
+// Waits for the events of one stream, which stay in their queue for the next look.
 Result<Done, Error> wait_for_events_of(StreamKey stream, DeviceState& state, Driver& driver);
 
 }  // namespace cairn

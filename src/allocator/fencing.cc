@@ -47,9 +47,10 @@ Result<bool, Error> Fencing::fence_directly(StreamKey stream, StreamRef as, Bloc
   if (!taken) return Failure{taken.error()};
   const auto recorded = state.noted(context_.driver.event_record(as, taken->event));
   if (!recorded) {
+    if (recorded.error() != CudaStatus::invalid_handle)
+      return failure(DriverCall::event_record, recorded.error());
     give_back_last();
-    if (recorded.error() == CudaStatus::invalid_handle) return false;
-    return failure(DriverCall::event_record, recorded.error());
+    return false;
   }
   queue(stream, *taken, block);
   return true;
@@ -69,9 +70,9 @@ Result<Done, Error> Fencing::fence_context(StreamKey stream, Block* block) {
     queue(is_fence ? stream : StreamKey{stream.device, whole_context_stream}, *taken, block);
     return Done{};
   }
-  give_back_last();
   if (recorded.error() != CudaStatus::not_supported)
     return failure(DriverCall::ctx_record, recorded.error());
+  give_back_last();
   const auto waited = state.noted(context_.driver.device_sync(stream.device));
   if (!waited) return failure(DriverCall::device_sync, waited.error());
   return Done{};

@@ -65,7 +65,9 @@ std::string words_of_allocator(const MemoryReport& report) {
 }
 
 Error with(MemoryReport report, ErrorCode code, std::string message) {
-  Error error{code, static_cast<int>(CudaStatus::out_of_memory), std::move(message)};
+  const CudaStatus status =
+      code == ErrorCode::out_of_memory ? CudaStatus::out_of_memory : CudaStatus::success;
+  Error error{code, static_cast<int>(status), std::move(message)};
   error.memory = std::make_shared<const MemoryReport>(std::move(report));
   return error;
 }
@@ -75,6 +77,9 @@ Error with(MemoryReport report, ErrorCode code, std::string message) {
 Error out_of_memory(DeviceState& state, const HeapRequest& request, Driver& driver,
                     const std::string& complaints) {
   const auto memory = state.noted(driver.mem_info(state.device()));
+  if (state.lost) {
+    return cuda_error(DriverCall::mem_info, "the device's memory", state.device(), memory.error());
+  }
   state.heap.ledger().ran_out_of_memory();
   MemoryReport report = report_of(state, request);
   if (memory) {

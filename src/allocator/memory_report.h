@@ -13,7 +13,8 @@
 
 namespace cairn {
 
-// The request found no memory, after all was tried. `complaints`: what else is to be said.
+// The request found no memory, after all was tried; or a cuda_error, where the device is lost when
+// it is asked how much it has. `complaints`: what else is to be said.
 Error out_of_memory(DeviceState& state, const HeapRequest& request, Driver& driver,
                     const std::string& complaints);
 

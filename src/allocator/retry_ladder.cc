@@ -61,7 +61,7 @@ RetryLadder::Next RetryLadder::search_called_back(const DeviceContext& context) 
 }
 
 RetryLadder::Next RetryLadder::collect_garbage(const DeviceContext& context) {
-  if (!context.state.limit) return Next::rung;
+  if (!context.state.limit || !context.state.collects_garbage) return Next::rung;
   const auto released = release_segments(context, context.state.heap.garbage(*context.state.limit));
   return released ? Next::rung : over(Failure{released.error()});
 }
@@ -92,12 +92,14 @@ RetryLadder::Next RetryLadder::take_segment(const DeviceContext& context) {
   } else {
     answer_ = context.driver.malloc(state.device(), asked_);
   }
+  const bool was_lost = state.lost.has_value();  // By another thread; what was given is left alone.
   const auto given = state.noted(*answer_);
   answer_.reset();
   may_ask_ = false;
+  if (was_lost) return over(Failure{device_is_lost(state)});
   if (given) return hand_out(context, *given);
   const Bytes size = std::exchange(asked_, Bytes{0});
-  if (given.error() == CudaStatus::out_of_memory && !state.lost) return Next::rung;
+  if (given.error() == CudaStatus::out_of_memory) return Next::rung;
   return over(
       Failure{cuda_error(DriverCall::malloc, in_words(size), state.device(), given.error())});
 }

@@ -26,6 +26,13 @@ Result<StreamId, Error> StreamDirectory::ask_for_id(StreamRef stream) {
   return known;
 }
 
+std::optional<StreamId> StreamDirectory::last_known(StreamRef stream) const {
+  const auto ids = ids_.lock();
+  const auto latest = ids->latest.find(stream.handle);
+  if (latest == ids->latest.end()) return std::nullopt;
+  return latest->second;
+}
+
 std::optional<StreamRef> StreamDirectory::direct(StreamKey stream) const {
   if (stream.id == legacy_default_stream) return StreamRef{stream.device, legacy_stream_handle};
   if (is_per_thread(stream.id)) {

@@ -29,6 +29,13 @@ class StreamDirectory {
     if (stream.handle <= legacy_stream_handle) return legacy_default_stream;
     return identify_other(stream);
   }
+  // Whether identify() asks the driver.
+  bool asks_driver(StreamRef stream) const {
+    return identity_ == StreamIdentity::id && stream.handle > per_thread_stream_handle &&
+           stream.handle < first_special_stream;
+  }
+  // Which stream the handle named when the driver was last asked; none if it never was.
+  std::optional<StreamId> last_known(StreamRef stream) const;
   // As what the driver knows the stream. None: it cannot be told of this stream by itself, only of
   // the whole context. REQUIRES: it is not retired.
   std::optional<StreamRef> direct(StreamKey stream) const;
