@@ -107,8 +107,12 @@ void Judge::use(const Kernel& kernel, const Touch& touch) {
                ", which does not lie in any memory that the driver has out");
   }
   const Ownership& ownership = *held(touch.device).containing(touch.range);
-  const Access access{kernel.stream,    kernel.number,   kernel.done_at,
-                      ownership.number, touch.read_only, false};
+  Access access;
+  access.stream = kernel.stream;
+  access.kernel = kernel.number;
+  access.done_at = kernel.done_at;
+  access.ownership = ownership.number;
+  access.is_read_only = touch.read_only;
   for (const Access& earlier : accesses_.add(touch.range, access, kernel.before)) {
     const std::string what =
         "a kernel on " + streams_.describe(kernel.stream) + ' ' + deed(touch.read_only) + ' ' +

@@ -30,7 +30,7 @@ struct StreamOptions {
   DeviceIndex device = 0;
   bool is_blocking = false;  // Ordered with the legacy default stream.
   ContextHandle context{};
-  std::optional<std::uint64_t> reuse_handle;  // Of a stream that was destroyed.
+  std::optional<std::uint64_t> reuse_handle = std::nullopt;  // Of a stream that was destroyed.
 };
 
 // A kernel that was put on a stream.
