@@ -8,6 +8,9 @@
 namespace cairn {
 namespace {
 
+// What a hit always runs is inlined by force, as g++ leaves a call where there is a second caller;
+// the instructions of a hit are counted (bench/count_instructions).
+
 // What lies below the first aligned address; it may be more than the block.
 Bytes prefix_of(const Block& block, Bytes alignment) {
   return Bytes{(0 - block.ptr.value) & (alignment.count - 1)};
