@@ -229,7 +229,7 @@ TEST(Forget, ADefaultStreamOrOneNobodyKnowsIsNothingToForget) {
   world.block(1_MiB, s0);
   world.driver.on_thread(3);
   world.block(1_MiB, ptds);
-  for (const std::uint64_t handle : {0, 1, 2}) {
+  for (const std::uint64_t handle : {s0, std::uint64_t{1}, ptds}) {
     EXPECT_EQ(world.model.forget_stream({0, handle}), ErrorCode::invalid_argument);
   }
   EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::none);
