@@ -342,12 +342,13 @@ TEST(Forget, AFailureLeavesTheStreamKnownHereAndInLaterDevices) {
   world.block(1_MiB, s1);
   const Address b = world.block(1_MiB, s0, 1);
   world.use(b, s1, 0);
-  world.driver.answer({0, 0, 0, 0, ScriptedDriver::unknown});
+  world.driver.answer({0, 0, 0, 0, 0, ScriptedDriver::unknown});
   EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::cuda_error);
-  EXPECT_EQ(world.driver.calls().size(), 5U);
+  EXPECT_EQ(world.driver.calls().size(), 6U);
   EXPECT_EQ(segment_streams(world), (std::vector<std::uint64_t>{retired_stream(1).value}));
   EXPECT_EQ(world.model.uses(b), (Keys{{0, {s1}}}));
   EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::none);
+  EXPECT_EQ(world.driver.calls(), (Calls{"stream_ctx 0 s16", "event_record 0 s16 e2"}));
   EXPECT_EQ(world.model.uses(b), (Keys{{0, retired_stream(1)}}));
 }
 
