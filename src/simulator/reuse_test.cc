@@ -101,6 +101,16 @@ TEST_F(Judged, AKernelOfALaterOwnershipDoesNotHideAnEarlierOne) {
   expect_violation(unordered, "on stream 2");
 }
 
+TEST_F(Judged, AReadDoesNotAnswerForAWrite) {
+  live(s1);
+  for (const StreamRef reader : {s1, s1, s2}) {
+    hand_out(block, reader);
+    read(reader, block);
+    take_back(block);
+  }
+  expect_violation(unordered, "on stream 1 that writes");
+}
+
 TEST_F(Judged, AThirdOwnershipAnswersForTheSecond) {
   live(s1);
   live(s1);
@@ -264,6 +274,22 @@ TEST_F(Blamed, TheAllocatorForWorkThatWasUnknownToTheBlocksOwnStreamToo) {
   expect_violation(unordered, "a kernel on stream 3");
 }
 
+TEST_F(Blamed, TheAllocatorIfTheHostSawTheWorkOfTheBlocksOwnStreamDone) {
+  live(s3);
+  work(s1, 10);
+  hand_out(block, s1);
+  ASSERT_TRUE(gpu.synchronize(s1));
+  write(s2, block);
+  expect_violation(unordered, "on stream 3");
+}
+
+TEST_F(Blamed, TheProgramIfItsKernelDoesNotWaitForWhatTheLegacyRulePutsBeforeTheBlocksOwn) {
+  live(s0);
+  hand_out(block, ptds);
+  write(s3, block);
+  expect_mistake("does not wait");
+}
+
 TEST_F(Blamed, TheProgramIfNobodyKnewOfTheEarlierKernel) {
   hand_out(block, s1);
   write(s2, block);
@@ -276,6 +302,16 @@ TEST_F(Blamed, TheAllocatorIfItWasTold) {
   hand_out(block, s1);
   write(s2, block);
   take_back(block, {s2});
+  reuse(s1);
+  expect_violation(unordered, "on stream 2");
+}
+
+TEST_F(Blamed, TheAllocatorIfItWasToldBeforeTheBlockWasFreedOnceMore) {
+  hand_out(block, s1);
+  write(s2, block);
+  take_back(block, {s2});
+  hand_out(block, s1);
+  take_back(block);
   reuse(s1);
   expect_violation(unordered, "on stream 2");
 }
