@@ -45,8 +45,8 @@ Outcome DeviceModel::allocate(const Request& request, StreamId stream) {
 Outcome DeviceModel::last_rungs(const Wanted& wanted) {
   if (!wait_for_all_events()) return failed(ErrorCode::cuda_error);
   if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
-  // What is released is whole segments, so that a search behind it finds nothing new.
   if (!release_all()) return failed(ErrorCode::cuda_error);
+  if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
   ledger_.retried();
   return conclude(ask(wanted), wanted);
 }

@@ -107,7 +107,7 @@ class Heap {
   // Whether searches count for ages (PyTorch: only where there is something to collect).
   void set_count_searches(bool count) { counts_searches_ = count; }
   // Which segments to give back, in order, since more than the threshold's part of `limit` is held
-  // (PyTorch: garbage_collect_cached_blocks).
+  // (PyTorch: garbage_collect_cached_blocks). REQUIRES: the threshold is above 0.
   std::vector<const Segment*> garbage(Bytes limit) const;
   // Changes what of `options` the heap decides by; what counts as oversize is counted anew.
   void reconfigure(const Options& options);
