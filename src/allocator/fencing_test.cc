@@ -116,8 +116,8 @@ TEST_F(FencingTest, WhereContextsCannotBeRecordedTheDeviceIsWaitedFor) {
   driver().answer(DriverCall::stream_ctx, {no_stream});
   driver().answer(DriverCall::ctx_record, {CudaStatus::not_supported});
   const Address address = device_.allocate_used(1000_B, s0, {s1});
-  EXPECT_EQ(calls_of_free(address), (Calls{"stream_ctx 0 s0x51", "event_create 0",
-                                           "ctx_record 0 e1", "device_sync 0"}));
+  EXPECT_EQ(calls_of_free(address),
+            (Calls{"stream_ctx 0 s0x51", "event_create 0", "ctx_record 0 e1", "device_sync 0"}));
   EXPECT_FALSE(device_.is_pending(address));
   EXPECT_EQ(device_.queued(), 0u);
   const Address next = device_.allocate_used(1000_B, s0, {s2});  // The event is back.
@@ -173,9 +173,9 @@ TEST_F(FencingTest, EachDeviceAndContextHasAPoolOfItsOwn) {
 
 // Calls of a free with three uses, the second by a stream that is gone; each fails in its turn.
 TEST_F(FencingTest, AFailureAtAnyCallChangesNothing) {
-  const Calls all{"stream_ctx 0 s0x51", "event_create 0",        "event_record 0 s0x51 e1",
-                  "stream_ctx 0 s0x52", "event_create 0",        "ctx_record 0 e2",
-                  "stream_ctx 0 s0x53", "event_create 0",        "event_record 0 s0x53 e3"};
+  const Calls all{"stream_ctx 0 s0x51", "event_create 0", "event_record 0 s0x51 e1",
+                  "stream_ctx 0 s0x52", "event_create 0", "ctx_record 0 e2",
+                  "stream_ctx 0 s0x53", "event_create 0", "event_record 0 s0x53 e3"};
   for (std::size_t nth = 0; nth < all.size(); ++nth) {
     DeviceInTest device;
     const Address address = device.allocate_used(1000_B, s0, {s1, s2, s3});
@@ -215,9 +215,9 @@ TEST_F(FencingTest, AfterAFailureEventsGoBackInTheOrderInWhichTheyWereTaken) {
     EXPECT_TRUE(device.try_free(address).failed());
     device.calls();
     device.free(address);
-    EXPECT_EQ(device.calls(), (Calls{"stream_ctx 0 s0x51", "event_record 0 s0x51 e3",
-                                     "stream_ctx 0 s0x52", "event_record 0 s0x52 e2",
-                                     "stream_ctx 0 s0x53", "event_record 0 s0x53 e1"}));
+    EXPECT_EQ(device.calls(),
+              (Calls{"stream_ctx 0 s0x51", "event_record 0 s0x51 e3", "stream_ctx 0 s0x52",
+                     "event_record 0 s0x52 e2", "stream_ctx 0 s0x53", "event_record 0 s0x53 e1"}));
   }
 }
 
@@ -277,9 +277,8 @@ TEST_F(FencingTest, AFreedBlockThatWaitsIsNotLive) {
   const Address address = device_.allocate_used(1000_B, s0, {s1});
   device_.free(address);
   calls();
-  for (const auto& result :
-       {device_.try_free(address), device_.free_on(address, s1),
-        device_->record_stream(address, {s1, {}})}) {
+  for (const auto& result : {device_.try_free(address), device_.free_on(address, s1),
+                             device_->record_stream(address, {s1, {}})}) {
     EXPECT_EQ(error_of(result).code, ErrorCode::invalid_argument);
     EXPECT_NE(error_of(result).message.find("waits for other streams"), std::string::npos);
   }
