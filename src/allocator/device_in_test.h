@@ -49,8 +49,9 @@ Error error_of(const Result<T, Error>& result) {
 
 class DeviceInTest {
  public:
-  explicit DeviceInTest(const Options& options = {}, int devices = 1)
-      : driver_(devices),
+  explicit DeviceInTest(const Options& options = {}, int devices = 1,
+                        Bytes total = {std::uint64_t{80} << 30})
+      : driver_(devices, total),
         streams_(driver_, options.stream_identity),
         device_(0, options, {driver_, streams_, callbacks_}) {}
 

@@ -167,8 +167,7 @@ TEST_F(ForgetStreamTest, WhereThatCannotBeItsWorkIsOver) {
 TEST_F(ForgetStreamTest, ASegmentThatGoesBackAloneWaitsForTheWholeQueueOfItsStream) {
   Options options;
   options.garbage_collection_threshold = 0.25;
-  DeviceInTest device(options);
-  device.driver().set_total(100_MiB);
+  DeviceInTest device(options, 1, 100_MiB);
   const Address used = device.allocate_used(1_KiB, s0, {s1});
   device.free(device.allocate(20_MiB, s1));
   device.free(used);               // e1

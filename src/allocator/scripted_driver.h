@@ -30,7 +30,8 @@ using Calls = std::vector<std::string>;
 
 class ScriptedDriver : public Driver {
  public:
-  explicit ScriptedDriver(int devices = 1) : devices_(devices) {}
+  explicit ScriptedDriver(int devices = 1, Bytes total = {std::uint64_t{80} << 30})
+      : devices_(devices), total_(total) {}
 
   // Each call takes the next answer of its kind, or else the next of all; where none is left it
   // succeeds.
@@ -51,7 +52,6 @@ class ScriptedDriver : public Driver {
   // By default a stream is of the primary context, and its id is the handle + 0x1000.
   void set_context(std::uint64_t handle, std::uint64_t context) { contexts_[handle] = context; }
   void set_id(std::uint64_t handle, std::uint64_t id) { ids_[handle] = id; }
-  void set_total(Bytes total) { total_ = total; }
   void set_processes(std::vector<ProcessMemory> processes) { processes_ = std::move(processes); }
 
   // What was asked since this was last called, each with the device: "malloc 0 20MiB", "free 0 #1"
@@ -216,11 +216,11 @@ class ScriptedDriver : public Driver {
   }
 
   const int devices_;
+  const Bytes total_;  // Memory of each device.
   mutable std::mutex mutex_;
   std::deque<CudaStatus> answers_;
   std::map<DriverCall, std::deque<CudaStatus>> answers_of_;
   std::function<void()> during_malloc_;
-  Bytes total_{std::uint64_t{80} << 30};
   std::vector<ProcessMemory> processes_;
   std::map<std::uint64_t, std::uint64_t> contexts_;
   std::map<std::uint64_t, std::uint64_t> ids_;
