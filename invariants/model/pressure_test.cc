@@ -226,6 +226,23 @@ TEST(Garbage, FurtherPassesTakeTheOldestOfTheRest) {
             (Calls{"stream_sync 0 s1", "free 0 #1", "free 0 #3", "malloc 0 64MiB"}));
 }
 
+// And only while there are a limit and a threshold.
+TEST(Garbage, AgesCountTheSearchesOfTheLargePool) {
+  TestWorld world(collecting_above(1000_MiB));
+  cache(world, {12_MiB});
+  for (int search = 0; search < 6; ++search) world.block(512_B, s1);
+  world.model.set_memory_fraction(0, 1.0);
+  for (int search = 0; search < 6; ++search) world.block(2_MiB, s1);
+  world.model.set_memory_fraction(0, fraction_for(1_GiB));
+  cache(world, {14_MiB});
+  cache(world, {16_MiB});
+  EXPECT_EQ(world.model.reconfigure(collecting_above(54_MiB)), ErrorCode::none);  // Of 64.
+  world.driver.calls();
+  world.allocate(64_MiB);  // Ages 3, 2, 1, not 9, 2, 1: two are not below the mean.
+  EXPECT_EQ(world.driver.calls(),
+            (Calls{"stream_sync 0 s1", "free 0 #1", "free 0 #4", "malloc 0 64MiB"}));
+}
+
 TEST(Garbage, APassDoesNotStopAtTheTarget) {
   TestWorld world(collecting_above(30_MiB));
   cache(world, {12_MiB, 12_MiB, 12_MiB});  // 36: 6 above, all of one age.
@@ -341,7 +358,7 @@ TEST(WaitBeforeRelease, AFailureKeepsTheSegment) {
 TEST(Segments, ThatCannotBeAreACudaErrorAndLeftAlone) {
   TestWorld world;
   const Address a = world.block(12_MiB);
-  for (const Address bad : {a + 256_B, a, a + 2_MiB, Address{a.value - (2 << 20)}}) {
+  for (const Address bad : {a + 1_GiB + 256_B, a, a + 2_MiB, Address{a.value - (2 << 20)}}) {
     world.driver.answer({Answer::number(bad.value)});
     EXPECT_EQ(world.allocate(12_MiB).code, ErrorCode::cuda_error);
   }

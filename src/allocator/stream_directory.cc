@@ -34,7 +34,7 @@ std::optional<StreamId> StreamDirectory::last_known(StreamRef stream) const {
 }
 
 std::optional<StreamRef> StreamDirectory::direct(StreamKey stream) const {
-  if (stream.id == legacy_default_stream) return StreamRef{stream.device, 0};
+  if (stream.id == legacy_default_stream) return StreamRef{stream.device, legacy_stream_handle};
   if (is_per_thread(stream.id)) {
     if (stream.id != per_thread_stream(this_thread_number())) return std::nullopt;
     return StreamRef{stream.device, per_thread_stream_handle};

@@ -88,7 +88,7 @@ void RandomOperations::plan_free() {
   if (!on && dice_.one_in(10)) on = draw_place();
   Free given;
   given.target = NamedTarget{block.name, {}};
-  if (dice_.one_in(8)) given.size = block.size;
+  if (!on && dice_.one_in(8)) given.size = block.size;
   auto speaker = on ? speaker_of({*on}) : Speaker{draw_thread(), {}};
   if (on) {
     given.on = on->name;
