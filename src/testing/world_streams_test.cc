@@ -81,6 +81,10 @@ TEST(WorldStreams, ADeadStreamsNameMayStillBePassed) {
       "alloc a 1MiB s1\nuse a s2\ndestroy_stream s2 unannounced\nfree a\n"
       "expect calls(stream_ctx) == 1\nexpect calls(ctx_record) == 1\n"
       "alloc b 1MiB s2\nuse b s2\nfree b on s2\nsync\npoll\nexpect pending_blocks == 0\n");
+  holds(
+      "alloc a 1MiB s1\nuse a s2\ndestroy_stream s2\ndestroy_stream s1\nalloc b 1MiB s1\n"
+      "expect addr(b) != addr(a)\nuse a s2\nfree a\nfree b on s2\nsync\nempty_cache\n"
+      "expect reserved == 0\n");
 }
 
 TEST(WorldStreams, AStreamOfAnotherDeviceMayUseABlock) {
