@@ -16,6 +16,10 @@ using namespace cairn::literals;
 class JudgeTest : public testing::Test {
  protected:
   Address allocate(Bytes size, DeviceIndex device = 0) { return *gpu.malloc(device, size); }
+  void hand_out(DeviceIndex device, Span range) {
+    gpu.hand_out(device, range, gpu.identify({device, 0}));
+  }
+  void take_back(DeviceIndex device, Span range) { gpu.take_back(device, range, {}); }
   std::vector<ViolationKind> seen() const {
     std::vector<ViolationKind> kinds;
     for (const Violation& violation : gpu.violations()) kinds.push_back(violation.kind);
@@ -30,21 +34,21 @@ class JudgeTest : public testing::Test {
 
 TEST_F(JudgeTest, SeesNothingWrongInRangesThatTileAnAllocation) {
   const Address a = allocate(4_MiB);
-  gpu.hand_out(0, {a, 1_MiB});
-  gpu.hand_out(0, {a + 3_MiB, 1_MiB});
-  gpu.hand_out(0, {a + 1_MiB, 2_MiB});
+  hand_out(0, {a, 1_MiB});
+  hand_out(0, {a + 3_MiB, 1_MiB});
+  hand_out(0, {a + 1_MiB, 2_MiB});
   EXPECT_EQ(gpu.overlaps(0), 0u);
-  gpu.take_back(0, {a + 1_MiB, 2_MiB});
-  gpu.hand_out(0, {a + 1_MiB, 1_MiB});
-  gpu.take_back(0, {a, 1_MiB});
-  gpu.take_back(0, {a + 3_MiB, 1_MiB});
-  gpu.take_back(0, {a + 1_MiB, 1_MiB});
+  take_back(0, {a + 1_MiB, 2_MiB});
+  hand_out(0, {a + 1_MiB, 1_MiB});
+  take_back(0, {a, 1_MiB});
+  take_back(0, {a + 3_MiB, 1_MiB});
+  take_back(0, {a + 1_MiB, 1_MiB});
   ASSERT_TRUE(gpu.free(0, a));
   EXPECT_TRUE(seen().empty());
 }
 
 TEST_F(JudgeTest, MemoryThatWasNeverOut) {
-  gpu.hand_out(0, {Address{0x500000000000}, 512_B});
+  hand_out(0, {Address{0x500000000000}, 512_B});
   EXPECT_EQ(seen(), std::vector{ViolationKind::not_out});
   EXPECT_TRUE(last_message_has("512 bytes at 0x500000000000 on device 0"));
 }
@@ -52,33 +56,33 @@ TEST_F(JudgeTest, MemoryThatWasNeverOut) {
 TEST_F(JudgeTest, MemoryThatTheDriverHasBack) {
   const Address a = allocate(2_MiB);
   ASSERT_TRUE(gpu.free(0, a));
-  gpu.hand_out(0, {a, 512_B});
+  hand_out(0, {a, 512_B});
   EXPECT_EQ(seen(), std::vector{ViolationKind::not_out});
 }
 
 TEST_F(JudgeTest, MemoryOfAnotherDevice) {
   const Address a = allocate(2_MiB, 1);
-  gpu.hand_out(0, {a, 512_B});
+  hand_out(0, {a, 512_B});
   EXPECT_EQ(seen(), std::vector{ViolationKind::not_out});
 }
 
 TEST_F(JudgeTest, ARangeThatPassesTheEndOfItsAllocation) {
   const Address a = allocate(3_MiB);  // The driver rounds, but promised no more than this.
-  gpu.hand_out(0, {a + 2_MiB, 1_MiB + 1_B});
+  hand_out(0, {a + 2_MiB, 1_MiB + 1_B});
   EXPECT_EQ(seen(), std::vector{ViolationKind::not_out});
 }
 
 TEST_F(JudgeTest, ARangeOverTwoNeighbouringAllocations) {
   const Address a = allocate(2_MiB);
   ASSERT_EQ(allocate(2_MiB), a + 2_MiB);
-  gpu.hand_out(0, {a + 1_MiB, 2_MiB});
+  hand_out(0, {a + 1_MiB, 2_MiB});
   EXPECT_EQ(seen(), std::vector{ViolationKind::not_out});
 }
 
 TEST_F(JudgeTest, MemoryHandedOutTwice) {
   const Address a = allocate(2_MiB);
-  gpu.hand_out(0, {a, 1_MiB});
-  gpu.hand_out(0, {Address{a.value + (1 << 20) - 1}, 512_B});
+  hand_out(0, {a, 1_MiB});
+  hand_out(0, {Address{a.value + (1 << 20) - 1}, 512_B});
   EXPECT_EQ(seen(), std::vector{ViolationKind::overlap});
   EXPECT_TRUE(last_message_has("1048576 bytes at 0x100000000000"));
   EXPECT_EQ(gpu.overlaps(0), 1u);
@@ -87,9 +91,9 @@ TEST_F(JudgeTest, MemoryHandedOutTwice) {
 
 TEST_F(JudgeTest, ARangeThatOverlapsOneThatOverlappedAnother) {
   const Address a = allocate(4_MiB);
-  gpu.hand_out(0, {a, 1_MiB});
-  gpu.hand_out(0, {a + 512_KiB, 1_MiB});
-  gpu.hand_out(0, {a + 1_MiB, 1_MiB});
+  hand_out(0, {a, 1_MiB});
+  hand_out(0, {a + 512_KiB, 1_MiB});
+  hand_out(0, {a + 1_MiB, 1_MiB});
   EXPECT_EQ(seen(), std::vector(2, ViolationKind::overlap));
   EXPECT_TRUE(last_message_has("overlaps the 1048576 bytes at 0x100000080000"));
 }
@@ -99,25 +103,25 @@ TEST_F(JudgeTest, OverlapsAreThePairsOfTheMoment) {
   const Span low{a, 1_MiB};
   const Span middle{a + 1_MiB, 1_MiB};
   const Span across{a + 512_KiB, 1_MiB};
-  gpu.hand_out(0, low);
-  gpu.hand_out(0, middle);
-  gpu.hand_out(0, across);
+  hand_out(0, low);
+  hand_out(0, middle);
+  hand_out(0, across);
   EXPECT_EQ(gpu.overlaps(0), 2u);
-  gpu.hand_out(0, across);
+  hand_out(0, across);
   EXPECT_EQ(gpu.overlaps(0), 5u);
-  gpu.take_back(0, low);
+  take_back(0, low);
   EXPECT_EQ(gpu.overlaps(0), 3u);
-  gpu.take_back(0, across);
+  take_back(0, across);
   EXPECT_EQ(gpu.overlaps(0), 1u);
-  gpu.take_back(0, middle);
+  take_back(0, middle);
   EXPECT_EQ(gpu.overlaps(0), 0u);
-  gpu.hand_out(0, low);  // Overlaps the one that is left.
+  hand_out(0, low);  // Overlaps the one that is left.
   EXPECT_EQ(gpu.overlaps(0), 1u);
 }
 
 TEST_F(JudgeTest, MemoryThatGoesBackWhileTheProgramHoldsSomeOfIt) {
   const Address a = allocate(4_MiB);
-  gpu.hand_out(0, {a + 3_MiB, 512_B});
+  hand_out(0, {a + 3_MiB, 512_B});
   ASSERT_TRUE(gpu.free(0, a));
   EXPECT_EQ(seen(), std::vector{ViolationKind::freed_while_held});
   EXPECT_TRUE(last_message_has("4194304 bytes at 0x100000000000"));
@@ -128,8 +132,8 @@ TEST_F(JudgeTest, ANeighbourThatIsHeldDoesNotMatter) {
   const Address a = allocate(2_MiB);
   const Address b = allocate(2_MiB);
   const Address c = allocate(2_MiB);
-  gpu.hand_out(0, {a, 2_MiB});
-  gpu.hand_out(0, {c, 2_MiB});
+  hand_out(0, {a, 2_MiB});
+  hand_out(0, {c, 2_MiB});
   ASSERT_TRUE(gpu.free(0, b));
   EXPECT_TRUE(seen().empty());
 }
@@ -152,19 +156,19 @@ TEST_F(JudgeTest, MemoryThatGoesBackTwiceOrNeverWasOutOrElsewhere) {
 
 TEST_F(JudgeTest, TakingBackWhatIsNotHeld) {
   const Address a = allocate(2_MiB);
-  gpu.hand_out(0, {a, 1_MiB});
-  gpu.take_back(0, {a, 512_KiB});
+  hand_out(0, {a, 1_MiB});
+  take_back(0, {a, 512_KiB});
   EXPECT_EQ(seen(), std::vector{ViolationKind::not_held});
-  gpu.take_back(0, {a, 1_MiB});
-  gpu.take_back(0, {a, 1_MiB});
+  take_back(0, {a, 1_MiB});
+  take_back(0, {a, 1_MiB});
   EXPECT_EQ(seen().size(), 2u);
 }
 
 TEST_F(JudgeTest, KeepsUpWithAHundredThousandRanges) {
   constexpr unsigned count = 100'000;
   const Address a = allocate(512_B * count);
-  for (unsigned i = 0; i < count; ++i) gpu.hand_out(0, {a + 512_B * ((i * 7919u) % count), 512_B});
-  for (unsigned i = 0; i < count; ++i) gpu.take_back(0, {a + 512_B * i, 512_B});
+  for (unsigned i = 0; i < count; ++i) hand_out(0, {a + 512_B * ((i * 7919u) % count), 512_B});
+  for (unsigned i = 0; i < count; ++i) take_back(0, {a + 512_B * i, 512_B});
   ASSERT_TRUE(gpu.free(0, a));
   EXPECT_TRUE(seen().empty());
 }

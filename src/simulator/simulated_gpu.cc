@@ -27,7 +27,10 @@ bool fits(Bytes size, Bytes free) {
 }  // namespace
 
 SimulatedGpu::SimulatedGpu(const std::vector<DeviceOptions>& devices)
-    : memory_(layouts_of(devices)), judge_(memory_, devices.size()) {
+    : memory_(layouts_of(devices)),
+      contexts_(devices.size()),
+      streams_(devices.size(), host_),
+      judge_(memory_, streams_, host_) {
   for (const DeviceOptions& device : devices) devices_.push_back({device.memory, {}, {}});
 }
 
@@ -45,7 +48,7 @@ Address SimulatedGpu::find_place(DeviceIndex device, Bytes size) {
   if (!wanted) return memory_.allocate(device, size);
   const Span span{*wanted, size};
   if (const auto why_not = obstacle(span)) {
-    mistakes_.push_back("the next allocation cannot be " + in_words(span) + ": " + *why_not);
+    judge_.on_mistake("the next allocation cannot be " + in_words(span) + ": " + *why_not);
     return memory_.allocate(device, size);
   }
   memory_.allocate_at(device, span);
@@ -60,7 +63,7 @@ DriverResult<Done> SimulatedGpu::free(DeviceIndex device, Address address) {
     judge_.on_bad_free(device, address);
     return Failure{CudaStatus::invalid_value};
   }
-  judge_.on_free(*allocation);
+  judge_.on_free(*allocation, now_);
   at(device).used -= allocation->footprint().size;
   memory_.give_back(address);
   return Done{};
@@ -111,17 +114,18 @@ Result<Done, std::string> SimulatedGpu::set_next_address(DeviceIndex device, Add
 
 std::vector<std::string> SimulatedGpu::mistakes() const {
   const std::lock_guard lock(mutex_);
-  return mistakes_;
+  return judge_.mistakes();
 }
 
-void SimulatedGpu::hand_out(DeviceIndex device, Span range, StreamNumber) {
+void SimulatedGpu::hand_out(DeviceIndex device, Span range, StreamNumber owner) {
   const std::lock_guard lock(mutex_);
-  judge_.hand_out(device, range);
+  judge_.hand_out(device, range, owner);
 }
 
-void SimulatedGpu::take_back(DeviceIndex device, Span range, const std::vector<StreamNumber>&) {
+void SimulatedGpu::take_back(DeviceIndex device, Span range,
+                             const std::vector<StreamNumber>& recorded) {
   const std::lock_guard lock(mutex_);
-  judge_.take_back(device, range);
+  judge_.take_back(device, range, recorded);
 }
 
 std::uint64_t SimulatedGpu::overlaps(DeviceIndex device) const {

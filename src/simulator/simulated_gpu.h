@@ -1,9 +1,13 @@
-// All devices of a machine that has none: their memory as addresses, never touched, and a judge
-// that sees memory given out or given back wrongly. Deterministic: the same calls give the same
-// answers.
+// All devices of a machine that has none: their memory as addresses, never touched; streams, events
+// and kernels in virtual time; and a judge that sees memory given out, used or given back wrongly.
+// Deterministic: the same calls give the same answers.
 //
 // Each allocation takes its size rounded up to 2 MiB off the device's memory, and lands where
-// AddressSpace puts it.
+// AddressSpace puts it. Giving memory back waits for nothing.
+//
+// Virtual time moves by advance() and by waiting for work, which moves it to the end of that work;
+// all other work that ends by then is done too. Events wait for the same work as streams do
+// (see Streams).
 //
 // Thread safety: all members; one mutex guards everything.
 #pragma once
@@ -19,7 +23,12 @@
 #include "base/units.h"
 #include "driver/driver.h"
 #include "simulator/address_space.h"
+#include "simulator/clock.h"
+#include "simulator/contexts.h"
+#include "simulator/events.h"
+#include "simulator/host_view.h"
 #include "simulator/judge.h"
+#include "simulator/streams.h"
 
 namespace cairn::simulator {
 
@@ -27,23 +36,6 @@ struct DeviceOptions {
   Bytes memory{std::uint64_t{80} << 30};  // At most address_limit.
   bool adjacent = false;
   bool reuse_addresses = false;
-};
-
-// A stream of the simulated machine. No two ever have the same, whatever their handles.
-enum class StreamNumber : std::uint64_t { none = 0 };
-
-struct StreamOptions {
-  DeviceIndex device = 0;
-  bool is_blocking = false;  // Ordered with the legacy default stream.
-  ContextHandle context{};
-  std::optional<std::uint64_t> reuse_handle;  // Of a stream that was destroyed.
-};
-
-// What a kernel does to memory.
-struct Touch {
-  DeviceIndex device = 0;  // That the memory is of.
-  Span range;
-  bool read_only = false;
 };
 
 class SimulatedGpu {
@@ -131,11 +123,26 @@ class SimulatedGpu {
   std::optional<std::string> obstacle(Span span) const;
   Address find_place(DeviceIndex device, Bytes size);
 
+  // The stream that is named, or why the driver refuses the call.
+  DriverResult<StreamNumber> stream_of(StreamRef stream, const char* call);
+  DriverResult<Event*> event_of(DeviceIndex device, EventHandle event, const char* call);
+  // The same for an application.
+  Result<StreamNumber, std::string> stream_of(StreamRef stream) const;
+  std::optional<std::string> obstacle(const Touch& touch) const;
+  void wait_for(const Point& point);
+  // Forgets what cannot matter any more, now and then.
+  void tidy();
+
   mutable std::mutex mutex_;
   std::vector<Device> devices_;
   AddressSpace memory_;
+  HostView host_;
+  Contexts contexts_;
+  Streams streams_;
+  Events events_;
   Judge judge_;
-  std::vector<std::string> mistakes_;
+  Ticks now_ = 0;
+  std::size_t tidy_above_ = 1024;  // Streams and accesses that are remembered.
 };
 
 }  // namespace cairn::simulator
