@@ -6,9 +6,17 @@
 
 #include <cstdint>
 #include <memory>
+#include <ostream>
 #include <string>
 
 #include "driver/driver.h"
+
+namespace cairn {
+
+// For messages of failed tests.
+inline void PrintTo(CudaStatus status, std::ostream* out) { *out << to_string(status); }
+
+}  // namespace cairn
 
 namespace cairn::conformance {
 
@@ -47,11 +55,20 @@ class DriverUnderTest {
   virtual bool knows_dead_handles() const = 0;
 };
 
+// What a call failed with; success if it did not.
+template <class T>
+CudaStatus status_of(const DriverResult<T>& result) {
+  return result ? CudaStatus::success : result.error();
+}
+
 struct MakeDriverUnderTest {
   std::string name;
-  // Null where this machine has no such driver.
+  // Null where this machine has no such driver. Throws where it has one that fails.
   std::unique_ptr<DriverUnderTest> (*make)();
 };
+
+// For messages of failed tests.
+inline void PrintTo(const MakeDriverUnderTest& made, std::ostream* out) { *out << made.name; }
 
 class DriverConformance : public testing::TestWithParam<MakeDriverUnderTest> {
  protected:
@@ -70,9 +87,7 @@ class DriverConformance : public testing::TestWithParam<MakeDriverUnderTest> {
   }
   // An event of device 0; 0 if that fails, which fails the test.
   EventHandle make_event(ContextHandle context = {}) {
-    const auto event = driver().event_create(0, context);
-    EXPECT_TRUE(event);
-    return event ? *event : EventHandle{};
+    return value(driver().event_create(0, context));
   }
   // A new event of device 0 that stands for what is on the stream now.
   EventHandle record(StreamRef stream) {
@@ -80,21 +95,17 @@ class DriverConformance : public testing::TestWithParam<MakeDriverUnderTest> {
     EXPECT_TRUE(driver().event_record(stream, event));
     return event;
   }
-  bool is_done(EventHandle event) {
-    const auto answer = driver().event_query(0, event);
-    EXPECT_TRUE(answer);
-    return answer && *answer;
+  bool is_done(EventHandle event) { return value(driver().event_query(0, event)); }
+  // What a call gave; an empty value if it failed, which fails the test.
+  template <class T>
+  static T value(const DriverResult<T>& result) {
+    EXPECT_EQ(status_of(result), CudaStatus::success);
+    return result ? *result : T{};
   }
 
  private:
   std::unique_ptr<DriverUnderTest> under_test_;
 };
-
-// What a call failed with; success if it did not.
-template <class T>
-CudaStatus status_of(const DriverResult<T>& result) {
-  return result ? CudaStatus::success : result.error();
-}
 
 // The name of a case in the names of its tests.
 inline std::string name_of(const testing::TestParamInfo<MakeDriverUnderTest>& info) {
@@ -102,10 +113,3 @@ inline std::string name_of(const testing::TestParamInfo<MakeDriverUnderTest>& in
 }
 
 }  // namespace cairn::conformance
-
-namespace cairn {
-
-// For messages of failed tests.
-inline void PrintTo(CudaStatus status, std::ostream* out) { *out << to_string(status); }
-
-}  // namespace cairn

@@ -134,8 +134,8 @@ TEST_P(DriverConformance, AnEventOfTheContextStandsForAllItsStreams) {
   ASSERT_TRUE(answer);
   ASSERT_TRUE(driver().event_sync(0, event));
 
-  const StreamRef first = make_stream();
-  const StreamRef second = make_stream(StreamKind::blocking);
+  const StreamRef first = make_stream(StreamKind::blocking);
+  const StreamRef second = make_stream();
   application().hold(first);
   application().hold(second);
   ASSERT_TRUE(driver().ctx_record(0, event));

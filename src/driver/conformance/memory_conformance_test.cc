@@ -41,7 +41,7 @@ TEST_P(DriverConformance, MemoryInfoCountsWhatIsOut) {
   EXPECT_EQ(after->total, before->total);
   EXPECT_LE(after->free + 64_MiB, before->free);
   ASSERT_TRUE(driver().free(0, *address));
-  EXPECT_GT(driver().mem_info(0)->free, after->free);
+  EXPECT_GT(value(driver().mem_info(0)).free, after->free);
 }
 
 TEST_P(DriverConformance, NoBytesAreAnInvalidValue) {
@@ -49,11 +49,11 @@ TEST_P(DriverConformance, NoBytesAreAnInvalidValue) {
 }
 
 TEST_P(DriverConformance, MoreThanThereIsIsOutOfMemoryAndTakesNothing) {
-  const Bytes free = driver().mem_info(0)->free;
+  const Bytes free = value(driver().mem_info(0)).free;
   EXPECT_EQ(status_of(driver().malloc(0, driver().total_memory(0) * 2)), CudaStatus::out_of_memory);
   EXPECT_EQ(status_of(driver().malloc(0, Bytes{std::uint64_t{1} << 60})),
             CudaStatus::out_of_memory);
-  EXPECT_EQ(driver().mem_info(0)->free, free);
+  EXPECT_EQ(value(driver().mem_info(0)).free, free);
 }
 
 TEST_P(DriverConformance, WhatWasNotGivenCannotBeFreed) {

@@ -10,9 +10,7 @@
 namespace cairn::conformance {
 namespace {
 
-using testing::Test;
-
-class OpenCudaDriver : public Test {
+class OpenCudaDriver : public testing::Test {
  protected:
   void SetUp() override {
     api_ = find_application_api();

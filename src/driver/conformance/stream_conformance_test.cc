@@ -59,7 +59,7 @@ TEST_P(DriverConformance, DeviceSyncDoesNotWaitForOtherDevices) {
 }
 
 TEST_P(DriverConformance, TheLegacyStreamHasTwoHandles) {
-  EXPECT_EQ(*driver().stream_id(legacy), *driver().stream_id(legacy_as_null));
+  EXPECT_EQ(value(driver().stream_id(legacy)), value(driver().stream_id(legacy_as_null)));
   application().hold(legacy);
   const EventHandle event = record(legacy_as_null);
   EXPECT_FALSE(is_done(event));
@@ -113,12 +113,12 @@ TEST_P(DriverConformance, ThePerThreadStreamWaitsForTheLegacyStream) {
 TEST_P(DriverConformance, EachThreadHasAPerThreadStream) {
   application().hold(per_thread);
   const EventHandle ours = record(per_thread);
-  const std::uint64_t our_id = *driver().stream_id(per_thread);
+  const std::uint64_t our_id = value(driver().stream_id(per_thread));
   std::thread other([&] {
     const EventHandle theirs = record(per_thread);
     EXPECT_TRUE(driver().stream_sync(per_thread));
     EXPECT_TRUE(is_done(theirs));
-    EXPECT_NE(*driver().stream_id(per_thread), our_id);
+    EXPECT_NE(value(driver().stream_id(per_thread)), our_id);
   });
   other.join();
   EXPECT_FALSE(is_done(ours));
@@ -127,33 +127,34 @@ TEST_P(DriverConformance, EachThreadHasAPerThreadStream) {
 }
 
 TEST_P(DriverConformance, NoTwoStreamsEverHaveTheSameId) {
-  std::set<std::uint64_t> ids{*driver().stream_id(legacy), *driver().stream_id(per_thread)};
+  std::set<std::uint64_t> ids{value(driver().stream_id(legacy)),
+                              value(driver().stream_id(per_thread))};
   EXPECT_EQ(ids.size(), 2u);
   for (int made = 1; made <= 8; ++made) {
     const StreamRef stream = make_stream();
     const auto id = driver().stream_id(stream);
     ASSERT_TRUE(id);
     EXPECT_TRUE(ids.insert(*id).second);
-    EXPECT_EQ(*driver().stream_id(stream), *id);
+    EXPECT_EQ(value(driver().stream_id(stream)), *id);
     application().destroy_stream(stream);  // Its handle may name the next one.
   }
 }
 
 TEST_P(DriverConformance, TheLegacyStreamsOfTwoDevicesAreTwo) {
   if (!has_two_devices()) GTEST_SKIP() << "one device";
-  EXPECT_NE(*driver().stream_id({0, legacy_stream_handle}),
-            *driver().stream_id({1, legacy_stream_handle}));
+  EXPECT_NE(value(driver().stream_id({0, legacy_stream_handle})),
+            value(driver().stream_id({1, legacy_stream_handle})));
 }
 
 TEST_P(DriverConformance, AStreamTellsItsContext) {
   const ContextHandle primary{};
-  EXPECT_EQ(*driver().stream_ctx(legacy), primary);
-  EXPECT_EQ(*driver().stream_ctx(legacy_as_null), primary);
-  EXPECT_EQ(*driver().stream_ctx(per_thread), primary);
-  EXPECT_EQ(*driver().stream_ctx(make_stream()), primary);
+  EXPECT_EQ(value(driver().stream_ctx(legacy)), primary);
+  EXPECT_EQ(value(driver().stream_ctx(legacy_as_null)), primary);
+  EXPECT_EQ(value(driver().stream_ctx(per_thread)), primary);
+  EXPECT_EQ(value(driver().stream_ctx(make_stream())), primary);
   const ContextHandle context = application().make_context(0);
   EXPECT_NE(context, primary);
-  EXPECT_EQ(*driver().stream_ctx(application().make_stream_in(0, context)), context);
+  EXPECT_EQ(value(driver().stream_ctx(application().make_stream_in(0, context))), context);
 }
 
 TEST_P(DriverConformance, AStreamThatWasDestroyedIsAnInvalidHandle) {
