@@ -13,7 +13,7 @@ install(DIRECTORY src/cairn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT ca
         FILES_MATCHING PATTERN "*.h" PATTERN "settings_*.h" EXCLUDE)  # Those are the parser's own.
 install(DIRECTORY src/base src/driver DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn_driver
         COMPONENT cairn FILES_MATCHING PATTERN "*.h" PATTERN "*_in_test.h" EXCLUDE
-        PATTERN "cuda_driver_*.h" EXCLUDE PATTERN "conformance" EXCLUDE)  # Those need CUDA's headers.
+        PATTERN "cuda_driver_*.h" EXCLUDE PATTERN "conformance" EXCLUDE)  # They need CUDA's.
 
 if(cairn_with_tool)
   set_target_properties(cairn_simulator PROPERTIES EXPORT_NAME simulator)
