@@ -1,97 +1,65 @@
-// Whatever an application does, the allocator does what the reference model foretells, and every
-// invariant holds after each step.
+// Whatever an application does, the allocator does what the reference model foretells, every
+// invariant holds after each step, and no memory is handed out while work may still use it.
 #include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include <cstddef>
 #include <cstdint>
 #include <map>
-#include <string>
 
-#include "testing/printer.h"
-#include "testing/random_operations.h"
-#include "testing/world.h"
+#include "testing/random_run.h"
 
 namespace {
 
-using cairn::ErrorCode;
-using cairn::testing::Program;
-using cairn::testing::RandomOperations;
-using cairn::testing::Statement;
-using cairn::testing::StepResult;
-using cairn::testing::World;
-
-std::string in_words(const StepResult& result, const Program& program) {
-  return result.why + "expected: " + result.expected + "\nfound: " + result.found + "\nprogram:\n" +
-         cairn::testing::print_program(program);
-}
-
-// How many statements of each kind did what they say, failed as foretold, or made no sense.
-struct Histogram {
-  std::map<std::size_t, int> succeeded;  // By the operation's place in the variant.
-  int failed = 0;
-  int mistaken = 0;
-  int all = 0;
-};
-
-void count(const Statement& statement, const StepResult& result, Histogram& histogram) {
-  ++histogram.all;
-  if (result.kind == StepResult::Kind::mistake) ++histogram.mistaken;
-  if (result.kind == StepResult::Kind::failed) ++histogram.failed;
-  if (result.kind == StepResult::Kind::ok) ++histogram.succeeded[statement.operation.index()];
-}
-
-// Carries out one random statement, and writes it into the program as it went. False where the run
-// cannot go on.
-bool step(World& world, RandomOperations& operations, Program& program, Histogram& histogram) {
-  Statement statement = operations.next();
-  const StepResult result = world.step(statement);
-  count(statement, result, histogram);
-  if (result.kind == StepResult::Kind::mistake) return true;  // Makes no sense here: left out.
-  if (result.kind == StepResult::Kind::failed) statement.expected = result.error;
-  program.statements.push_back(statement);
-  operations.done(statement, result.kind == StepResult::Kind::ok);
-  if (result.kind == StepResult::Kind::ok || result.kind == StepResult::Kind::failed) return true;
-  ADD_FAILURE() << in_words(result, program);
-  return false;
-}
-
-void run(std::uint64_t seed, int steps, Histogram& histogram) {
-  SCOPED_TRACE("seed " + std::to_string(seed));
-  RandomOperations operations(seed);
-  Program program;
-  program.statements = operations.declarations();
-  World world(program);
-  for (const Statement& declaration : program.statements) {
-    const StepResult result = world.step(declaration);
-    ASSERT_EQ(result.kind, StepResult::Kind::ok) << in_words(result, program);
-  }
-  for (int i = 0; i < steps; ++i) {
-    if (!step(world, operations, program, histogram)) return;
-  }
-  const StepResult result = world.finish();
-  EXPECT_EQ(result.kind, StepResult::Kind::ok) << in_words(result, program);
-}
+using cairn::testing::Advance;
+using cairn::testing::Alloc;
+using cairn::testing::DestroyStream;
+using cairn::testing::EmptyCache;
+using cairn::testing::Fault;
+using cairn::testing::Free;
+using cairn::testing::in_words;
+using cairn::testing::Launch;
+using cairn::testing::MakeStream;
+using cairn::testing::MemoryFraction;
+using cairn::testing::Operation;
+using cairn::testing::Order;
+using cairn::testing::Poll;
+using cairn::testing::RandomRun;
+using cairn::testing::Reconfigure;
+using cairn::testing::Reset;
+using cairn::testing::run_random;
+using cairn::testing::SetDevice;
+using cairn::testing::Sync;
+using cairn::testing::ThreadExit;
+using cairn::testing::Use;
 
 RC_GTEST_PROP(Lockstep, TheModelForetellsEveryOperation, ()) {
   const auto seed = *rc::gen::noShrink(rc::gen::arbitrary<std::uint64_t>());
-  Histogram histogram;
-  run(seed, 300, histogram);
-  RC_ASSERT(!::testing::Test::HasFailure());
+  const RandomRun run = run_random(seed, 300);
+  if (!run.holds()) RC_FAIL("seed " + std::to_string(seed) + ": " + in_words(run));
 }
 
 // The property would say little if most of what it tries made no sense, or always failed.
 TEST(Lockstep, RandomOperationsDoWhatTheySay) {
-  Histogram histogram;
-  for (std::uint64_t seed = 1; seed <= 60; ++seed) run(seed, 300, histogram);
-  EXPECT_LT(histogram.mistaken * 10, histogram.all);
-  EXPECT_LT(histogram.failed * 3, histogram.all);
-  EXPECT_GT(histogram.failed * 100, histogram.all);
-  using Kinds = cairn::testing::Operation;
-  for (const Kinds& kind : {Kinds(cairn::testing::Alloc{}), Kinds(cairn::testing::Free{}),
-                            Kinds(cairn::testing::EmptyCache{}), Kinds(cairn::testing::Fault{}),
-                            Kinds(cairn::testing::SetDevice{}), Kinds(cairn::testing::Reset{})}) {
-    EXPECT_GT(histogram.succeeded[kind.index()] * 200, histogram.all) << kind.index();
+  RandomRun all;
+  for (std::uint64_t seed = 1; seed <= 100; ++seed) {
+    const RandomRun run = run_random(seed, 300);
+    ASSERT_TRUE(run.holds()) << "seed " << seed << ": " << in_words(run);
+    all.operations += run.operations;
+    all.failed += run.failed;
+    all.mistakes += run.mistakes;
+    for (const auto& [kind, count] : run.succeeded) all.succeeded[kind] += count;
+  }
+  EXPECT_LT(all.mistakes * 20, all.operations);
+  EXPECT_LT(all.failed * 3, all.operations);
+  EXPECT_GT(all.failed * 100, all.operations);
+  for (const Operation& kind :
+       {Operation(Alloc{}), Operation(Free{}), Operation(Use{}), Operation(Launch{}),
+        Operation(Order{}), Operation(Sync{}), Operation(Advance{}), Operation(Poll{}),
+        Operation(EmptyCache{}), Operation(Fault{}), Operation(SetDevice{}),
+        Operation(MakeStream{}), Operation(DestroyStream{}), Operation(MemoryFraction{}),
+        Operation(Reconfigure{}), Operation(Reset{}), Operation(ThreadExit{})}) {
+    EXPECT_GT(all.succeeded[kind.index()] * 1000, all.operations) << kind.index();
   }
 }
 

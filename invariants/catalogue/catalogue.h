@@ -55,6 +55,8 @@ inline constexpr Invariant live_block_listed{
 
 inline constexpr Invariant share_counts_segments{
     "P6", Cost::heap, "A stream's share of a pool counts the segments that the stream has there."};
+inline constexpr Invariant free_block_has_age{
+    "P7", Cost::heap, "A free block became free at a search of its pool that there was."};
 
 // ---- heap ----
 inline constexpr Invariant segments_disjoint{"H1", Cost::heap, "No two segments overlap."};
@@ -74,6 +76,15 @@ inline constexpr Invariant event_count_not_negative{"U1", Cost::constant,
                                                     "event_count is never negative."};
 inline constexpr Invariant idle_without_uses{
     "U2", Cost::constant, "A block that is free or allocated waits for no event."};
+inline constexpr Invariant uses_while_live{
+    "U3", Cost::constant, "Only an allocated block has uses: none that waits, and none free."};
+inline constexpr Invariant uses_in_order{
+    "U4", Cost::constant,
+    "The uses of a block stand in order, each once, and none is its own stream."};
+inline constexpr Invariant cold_part_not_empty{
+    "U5", Cost::constant, "A block has a cold part only if there is something in it."};
+inline constexpr Invariant cold_part_of_one_block{
+    "U6", Cost::heap, "Each cold part is that of the one block under whose address it is listed."};
 
 // ---- ledger ----
 inline constexpr Invariant ledger_not_negative{
@@ -91,11 +102,25 @@ inline constexpr Invariant ledger_inactive_recounts{
     "inactive_split and inactive_split_bytes equal a recount of the free blocks with a neighbour."};
 inline constexpr Invariant ledger_oversize_recounts{
     "L7", Cost::heap, "The oversize statistics equal a recount of blocks and segments."};
+inline constexpr Invariant ledger_pending_recounts{
+    "L8", Cost::heap, "What is pending equals a recount of the blocks that wait for events."};
 
 // ---- driver protocol: World's to see, which sees the driver ----
 inline constexpr Invariant segment_from_driver{
     "D1", Cost::heap,
     "The segments of all devices are exactly the memory that the driver has out."};
+
+// ---- pending events of a device's allocator ----
+inline constexpr Invariant event_count_is_queued{
+    "U7", Cost::heap, "A block waits for just as many events as stand for it in the queues."};
+inline constexpr Invariant event_queue_sound{
+    "U8", Cost::heap,
+    "No event queue is empty, entries of one event stand in a row, and a fence is in the queue of a "
+    "retired stream."};
+inline constexpr Invariant event_in_one_place{
+    "U9", Cost::heap, "Every event that was created is in its pool or in one queue, once."};
+inline constexpr Invariant event_of_stream_device{
+    "U10", Cost::heap, "An event is of the device of the stream in whose queue it is."};
 
 inline constexpr std::array all{block_size_granular,
                                 block_aligned,
@@ -110,6 +135,7 @@ inline constexpr std::array all{block_size_granular,
                                 live_table_sound,
                                 live_block_listed,
                                 share_counts_segments,
+                                free_block_has_age,
                                 segments_disjoint,
                                 live_blocks_disjoint,
                                 segment_age_unique,
@@ -118,6 +144,10 @@ inline constexpr std::array all{block_size_granular,
                                 segment_listed,
                                 event_count_not_negative,
                                 idle_without_uses,
+                                uses_while_live,
+                                uses_in_order,
+                                cold_part_not_empty,
+                                cold_part_of_one_block,
                                 ledger_not_negative,
                                 ledger_allocated_recounts,
                                 ledger_requested_recounts,
@@ -125,6 +155,11 @@ inline constexpr std::array all{block_size_granular,
                                 ledger_reserved_recounts,
                                 ledger_inactive_recounts,
                                 ledger_oversize_recounts,
-                                segment_from_driver};
+                                ledger_pending_recounts,
+                                segment_from_driver,
+                                event_count_is_queued,
+                                event_queue_sound,
+                                event_in_one_place,
+                                event_of_stream_device};
 
 }  // namespace cairn::invariants

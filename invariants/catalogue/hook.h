@@ -11,6 +11,7 @@ class FreeIndex;
 class Heap;
 class Ledger;
 class LiveTable;
+struct DeviceState;
 struct Segment;
 }  // namespace cairn
 
@@ -28,6 +29,7 @@ void check(const Heap& heap, Cost dearest);
 void check(const Ledger& ledger, Cost dearest);
 void check(const LiveTable& table, Cost dearest);
 void check(const Segment& segment, Cost dearest);
+void check(const DeviceState& state, Cost dearest);
 
 // As invariants/catalogue/report.h, without its includes.
 void report_condition(const Invariant& invariant, const char* condition, const char* file,

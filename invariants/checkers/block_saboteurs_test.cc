@@ -1,4 +1,4 @@
-// Saboteurs of blocks, of segments, and of uses by streams and events.
+// Saboteurs of blocks and of segments.
 #include <gtest/gtest.h>
 
 #include "invariants/checkers/saboteur.h"
@@ -189,29 +189,6 @@ TEST(Saboteur, S2_ARing) {
   EXPECT_EQ(broken_in(small.heap), Ids{"S2"});
   small.a.prev = &small.rest;
   EXPECT_EQ(broken_in(small.heap), Ids{"S2"});
-}
-
-// ---- use by streams and events ----
-
-TEST(Saboteur, U1_AnEventCountBelowNone) {
-  SmallHeap small;
-  small.hole.event_count = -1;
-  EXPECT_EQ(broken_in(small.hole), Ids{"U1"});
-  EXPECT_TRUE(contains(broken_in(small.heap), "U1"));
-}
-
-TEST(Saboteur, U2_ALiveBlockThatWaits) {
-  SmallHeap small;
-  small.a.event_count = 1;
-  EXPECT_EQ(broken_in(small.a), Ids{"U2"});
-  EXPECT_EQ(broken_in(small.heap), Ids{"U2"});
-}
-
-// A block that waits does not count as free, so the indexes and the ledger are wrong as well.
-TEST(Saboteur, U2_AnIndexedBlockThatWaits) {
-  SmallHeap small;
-  small.hole.event_count = 1;
-  EXPECT_EQ(broken_in(small.heap), (Ids{"U2", "P1", "L3", "L4", "L6"}));
 }
 
 }  // namespace

@@ -16,6 +16,7 @@ struct Walk {
   Address segments_end;
   Address live_end;
   std::size_t live_blocks = 0;
+  std::size_t cold_parts = 0;
   std::vector<const Block*> free_blocks;
   std::vector<std::uint64_t> ages;
 };
@@ -28,15 +29,28 @@ bool check_chains(const Heap& heap) {
   return all_walkable;
 }
 
+void walk_cold(const Heap& heap, const Block& block, Walk& walk) {
+  if (block.cold == nullptr) return;
+  ++walk.cold_parts;
+  const auto found = heap.cold_fields().find(block.ptr);
+  expect(found != heap.cold_fields().end() && &found->second == block.cold, cold_part_of_one_block,
+         [&] { return describe(block) + " names a cold part that is not listed as its own"; });
+}
+
 void walk_block(const Heap& heap, const Segment& segment, const Block& block, Walk& walk) {
   expect(block.segment == &segment, block_in_one_segment, [&] { return describe(block); });
   expect(block.device == heap.device(), block_shares_segment, [&] { return describe(block); });
   expect(!block.is_free() || block.next == nullptr || !block.next->is_free(),
          free_neighbours_merged, [&] { return describe(block) + " and " + describe(*block.next); });
-  const BlockPool::Share* share = std::as_const(*segment.pool).find_share(segment.stream);
-  expect(share != nullptr && block.index == &share->index, free_block_indexed,
-         [&] { return describe(block) + " names a foreign index"; });
-  if (block.is_free()) walk.free_blocks.push_back(&block);
+  const StreamShare* share = std::as_const(*segment.pool).find_share(segment.stream);
+  expect(share != nullptr && block.share == share, free_block_indexed,
+         [&] { return describe(block) + " names a foreign share"; });
+  walk_cold(heap, block, walk);
+  if (block.is_free()) {
+    walk.free_blocks.push_back(&block);
+    expect(block.gc_count_base <= segment.pool->searches, free_block_has_age,
+           [&] { return describe(block); });
+  }
   if (!block.allocated) return;
   ++walk.live_blocks;
   expect(walk.live_end <= block.ptr, live_blocks_disjoint, [&] { return describe(block); });
@@ -63,8 +77,8 @@ void check_ages(const Heap& heap, Walk& walk) {
          segment_age_unique, [] { return "the registration counters of the segments"; });
 }
 
-void check_indexed(const Block& block, const FreeIndex& index) {
-  expect(block.index == &index, free_block_indexed,
+void check_indexed(const Block& block, const StreamShare& share) {
+  expect(block.share == &share, free_block_indexed,
          [&] { return describe(block) + " is in a foreign index"; });
   expect(block.event_count == 0, idle_without_uses,
          [&] { return describe(block) + " is in an index"; });
@@ -74,7 +88,7 @@ void check_indexed(const Block& block, const FreeIndex& index) {
 void check_indexes(const BlockPool& pool, std::vector<const Block*>& indexed) {
   for (const auto& [stream, share] : pool.shares) {
     for (const Block* block : check_free_index(share.index)) {
-      check_indexed(*block, share.index);
+      check_indexed(*block, share);
       indexed.push_back(block);
     }
   }
@@ -129,6 +143,10 @@ void check(const Heap& heap, Cost dearest) {
   expect(heap.live().size() == walk.live_blocks, live_block_listed, [&] {
     return std::to_string(walk.live_blocks) + " allocated blocks, " +
            std::to_string(heap.live().size()) + " listed";
+  });
+  expect(heap.cold_fields().size() == walk.cold_parts, cold_part_of_one_block, [&] {
+    return std::to_string(walk.cold_parts) + " blocks with a cold part, " +
+           std::to_string(heap.cold_fields().size()) + " listed";
   });
   check_recount(heap);
 }

@@ -27,10 +27,12 @@ struct Recount {
   std::int64_t large = 0;
 
   void add(PoolKind pool, std::int64_t n) { (pool == PoolKind::small ? small : large) += n; }
+  bool operator==(const Recount&) const = default;
 };
 
 struct Recounts {
   Recount allocation, allocated_bytes, active, active_bytes, requested_bytes;
+  Recount pending, pending_bytes;
   Recount inactive_split, inactive_split_bytes, segment, reserved_bytes;
   std::int64_t oversize_allocations = 0;
   std::int64_t oversize_segments = 0;
@@ -42,6 +44,10 @@ void add_block(Recounts& recounts, PoolKind pool, const Block& block, Bytes max_
     recounts.allocation.add(pool, 1);
     recounts.allocated_bytes.add(pool, bytes);
     if (block.size >= max_split_size) ++recounts.oversize_allocations;
+  }
+  if (!block.allocated && !block.is_free()) {
+    recounts.pending.add(pool, 1);
+    recounts.pending_bytes.add(pool, bytes);
   }
   if (!block.is_free()) {
     recounts.active.add(pool, 1);
@@ -98,6 +104,20 @@ void check(const Ledger& ledger, Cost dearest) {
   check_stat(stats.oversize_segments, "oversize_segments");
 }
 
+namespace {
+
+void check_pending(const Ledger::Pending& pending, const Recounts& counted) {
+  const Recount blocks{pending.blocks[0], pending.blocks[1]};
+  const Recount bytes{pending.bytes[0], pending.bytes[1]};
+  expect(blocks == counted.pending && bytes == counted.pending_bytes, ledger_pending_recounts, [&] {
+    return "pending are " + std::to_string(blocks.small) + " small blocks, " +
+           std::to_string(blocks.large) + " large; counted " +
+           std::to_string(counted.pending.small) + ", " + std::to_string(counted.pending.large);
+  });
+}
+
+}  // namespace
+
 void check_recount(const Heap& heap) {
   const DeviceStats stats = heap.ledger().read();
   const Recounts counted = recount(heap);
@@ -119,6 +139,7 @@ void check_recount(const Heap& heap) {
            return "counted " + std::to_string(counted.oversize_allocations) + " blocks and " +
                   std::to_string(counted.oversize_segments) + " segments";
          });
+  check_pending(heap.ledger().pending(), counted);
 }
 
 }  // namespace cairn::invariants

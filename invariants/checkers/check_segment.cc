@@ -1,4 +1,7 @@
+#include <algorithm>
+#include <functional>
 #include <string>
+#include <vector>
 
 #include "base/in_words.h"
 #include "heap/block_pool.h"
@@ -22,10 +25,24 @@ void check_place(const Segment& segment, const Block& block, Address expected) {
          [&] { return describe(block) + " in " + describe(segment); });
 }
 
+void check_cold(const Block& block, const ColdBlockFields& cold) {
+  const auto words = [&] { return describe(block); };
+  const std::vector<StreamKey>& uses = cold.stream_uses;
+  const StreamKey own{block.device, block.stream};
+  expect(uses.empty() || block.allocated, uses_while_live, words);
+  const bool in_order =
+      std::adjacent_find(uses.begin(), uses.end(), std::greater_equal<>{}) == uses.end();
+  expect(in_order && std::count(uses.begin(), uses.end(), own) == 0, uses_in_order, words);
+  expect(!uses.empty() || cold.context_when_allocated != nullptr ||
+             cold.context_when_segment_allocated != nullptr,
+         cold_part_not_empty, words);
+}
+
 }  // namespace
 
 std::string describe(const Block& block) {
-  return (block.allocated ? "allocated block of " : "free block of ") + in_words(block.span());
+  const char* state = block.allocated ? "allocated" : block.is_free() ? "free" : "pending";
+  return std::string(state) + " block of " + in_words(block.span());
 }
 
 std::string describe(const Segment& segment) { return "segment of " + in_words(segment.span); }
@@ -39,6 +56,7 @@ void check_block(const Block& block) {
   expect(block.mapped || block.expandable_segment != nullptr, block_mapped, words);
   expect(block.event_count >= 0, event_count_not_negative, words);
   expect(!block.allocated || block.event_count == 0, idle_without_uses, words);
+  if (block.cold != nullptr) check_cold(block, *block.cold);
 }
 
 // A chain whose links agree both ways has an end.

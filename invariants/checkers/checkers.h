@@ -34,7 +34,7 @@ void expect(bool holds, const Invariant& invariant, Words&& words, Place place =
 std::string describe(const Block& block);
 std::string describe(const Segment& segment);
 
-// The promises of one block by itself (B1 to B3, B5, U1, U2).
+// The promises of one block by itself (B1 to B3, B5, U1 to U5).
 void check_block(const Block& block);
 
 // The promises of a segment and its blocks (S1, S2, B4). False where the links disagree: the walk
@@ -45,7 +45,7 @@ bool check_chain(const Segment& segment);
 // those below one that is out of order.
 std::vector<const Block*> check_free_index(const FreeIndex& index);
 
-// The ledger against a recount of the heap's blocks (L2 to L7). REQUIRES: its chains can be walked.
+// The ledger against a recount of the heap's blocks (L2 to L8). REQUIRES: its chains can be walked.
 void check_recount(const Heap& heap);
 
 // The heap's segments against what the driver of its device has given out and not got back (D1).

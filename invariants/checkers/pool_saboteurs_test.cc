@@ -64,47 +64,47 @@ struct SmallIndex {
 
 TEST(Saboteur, P1_AFreeBlockInNoIndex) {
   SmallHeap small;
-  small.hole.index->erase(small.hole);
+  small.hole.share->index.erase(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_ALiveBlockInAnIndex) {
   SmallHeap small;
-  small.a.index->insert(small.a);
+  small.a.share->index.insert(small.a);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockInTheIndexOfAnotherStream) {
   SmallHeap small;
-  small.hole.index->erase(small.hole);
-  small.spare.index->insert(small.hole);
+  small.hole.share->index.erase(small.hole);
+  small.spare.share->index.insert(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockInTheIndexOfAnotherPool) {
   SmallHeap small;
-  small.hole.index->erase(small.hole);
-  small.c.index->insert(small.hole);
+  small.hole.share->index.erase(small.hole);
+  small.c.share->index.insert(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockInTwoIndexes) {
   SmallHeap small;
-  small.spare.index->insert(small.hole);
+  small.spare.share->index.insert(small.hole);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AStrangerInTheStead) {
   SmallHeap small;
   Block stranger = small.hole;
-  small.hole.index->erase(small.hole);
-  small.hole.index->insert(stranger);
+  small.hole.share->index.erase(small.hole);
+  small.hole.share->index.insert(stranger);
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
 TEST(Saboteur, P1_AFreeBlockThatNamesAForeignIndex) {
   SmallHeap small;
-  small.hole.index = small.spare.index;
+  small.hole.share = small.spare.share;
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
 }
 
@@ -112,8 +112,15 @@ TEST(Saboteur, P1_ALiveBlockThatNamesAForeignIndex) {
   SmallHeap small;
   Block& full = small.handed_out({stream_1, 20_MiB});
   ASSERT_EQ(broken_in(small.heap), Ids{});
-  full.index = small.a.index;
+  full.share = small.a.share;
   EXPECT_EQ(broken_in(small.heap), Ids{"P1"});
+}
+
+TEST(Saboteur, P1_APendingBlockInAnIndex) {
+  SmallHeap small;
+  small.heap.free_after_events(small.a, 1);
+  small.a.share->index.insert(small.a);
+  EXPECT_EQ(broken_in(small.heap), (Ids{"P1", "U2"}));
 }
 
 // ---- P2: the order ----
@@ -189,7 +196,7 @@ TEST(Saboteur, P3_ABinInUseWithoutABit) {
 
 TEST(Saboteur, P3_BitAndSummaryLost) {
   SmallHeap small;
-  FreeIndex& index = *small.spare.index;
+  FreeIndex& index = small.spare.share->index;
   const std::size_t bin = FreeIndex::bin_of(small.spare.size);
   flip_bit(index, bin);
   flip_summary_bit(index, bin / 64);
@@ -274,7 +281,7 @@ TEST(Saboteur, P4_ATableMoreThanHalfFull) {
   EXPECT_EQ(broken_in(table), Ids{"P4"});
 }
 
-// ---- P5: the live table and the blocks ----
+// ---- P6, P7: shares and searches ----
 
 TEST(Saboteur, P6_AShareThatCountsASegmentTooMany) {
   SmallHeap small;
@@ -288,6 +295,17 @@ TEST(Saboteur, P6_AShareThatCountsASegmentTooFew) {
   EXPECT_EQ(broken_in(small.heap), Ids{"P6"});
 }
 
+TEST(Saboteur, P7_ABlockThatBecameFreeAtALaterSearch) {
+  SmallHeap small;
+  small.hole.gc_count_base = 1;
+  EXPECT_EQ(broken_in(small.heap), Ids{"P7"});
+  small.heap.set_count_searches(true);
+  EXPECT_EQ(small.heap.allocate({StreamId{2}, 2_MiB}), nullptr);
+  EXPECT_EQ(broken_in(small.heap), Ids{});
+}
+
+// ---- P5: the live table and the blocks ----
+
 TEST(Saboteur, P5_ALiveBlockThatIsNotListed) {
   SmallHeap small;
   small.live().erase(small.a);
@@ -297,6 +315,13 @@ TEST(Saboteur, P5_ALiveBlockThatIsNotListed) {
 TEST(Saboteur, P5_AFreeBlockThatIsListed) {
   SmallHeap small;
   small.live().insert(small.hole);
+  EXPECT_EQ(broken_in(small.heap), Ids{"P5"});
+}
+
+TEST(Saboteur, P5_APendingBlockThatIsListed) {
+  SmallHeap small;
+  small.heap.free_after_events(small.a, 1);
+  small.live().insert(small.a);
   EXPECT_EQ(broken_in(small.heap), Ids{"P5"});
 }
 

@@ -1,7 +1,7 @@
-// What the model does when no free block serves a request: the rungs down to out of memory, and the
-// way of segments back to the driver.
-#include <algorithm>
+// A request: the rungs from the cache down to out of memory.
+#include <cmath>
 #include <cstdint>
+#include <utility>
 
 #include "invariants/model/device_model.h"
 #include "invariants/model/sizes.h"
@@ -9,96 +9,118 @@
 namespace cairn::model {
 namespace {
 
-constexpr int success = 0;  // Codes of the CUDA driver.
-constexpr int out_of_memory = 2;
+Outcome failed(ErrorCode code) { return {code, {}, {}}; }
+
+// How many bytes a part of the memory is, not rounded yet.
+double part_of(Bytes total, double fraction) { return fraction * static_cast<double>(total.count); }
 
 }  // namespace
 
-// On success the new segment is the last one. The free blocks are not searched again between the
-// rungs: releasing whole segments makes none.
-ErrorCode DeviceModel::new_segment(const Wanted& wanted) {
-  int code = ask_driver(wanted);
-  if (code == out_of_memory && options_.max_split_size_bytes != Options::unlimited) {
-    const Release released = release_oversize(wanted);
-    if (released == Release::driver_failed) return ErrorCode::cuda_error;
-    if (released == Release::enough) code = ask_driver(wanted);
-  }
-  if (code == out_of_memory) {
-    if (!release_all()) return ErrorCode::cuda_error;
-    ledger_.retried();
-    code = ask_driver(wanted);
-  }
-  if (code == success) return ErrorCode::none;
-  if (code != out_of_memory) return ErrorCode::cuda_error;
-  environment_.mem_info(device_);  // For the message; its failure changes nothing.
-  ledger_.ran_out_of_memory();
-  return ErrorCode::out_of_memory;
+void DeviceModel::set_memory_fraction(double fraction) {
+  limit_.reset();
+  if (fraction == 1.0) return;
+  limit_ = Bytes{static_cast<std::uint64_t>(std::round(part_of(total_memory_, fraction)))};
 }
 
-int DeviceModel::ask_driver(const Wanted& wanted) {
+Outcome DeviceModel::allocate(const Request& request, StreamId stream) {
+  if (is_lost_) return failed(ErrorCode::cuda_error);
+  const Bytes size = rounded_size(request.size, options_);
+  const Wanted wanted{stream, request.size, request.alignment, size, pool_of(size)};
+
+  look_at_events();  // One that cannot be queried is as one that is not done.
+  if (is_lost_) return failed(ErrorCode::cuda_error);
+  if (collects_garbage()) ++searches(wanted.pool);
+  if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
+
+  if (collects_garbage() && !collect_garbage()) return failed(ErrorCode::cuda_error);
+  Asked asked = ask(wanted);
+  if (asked == Asked::no_memory && options_.max_split_size_bytes != Options::unlimited) {
+    const Release released = release_oversize(wanted);
+    if (released == Release::driver_failed) return failed(ErrorCode::cuda_error);
+    if (released == Release::enough) asked = ask(wanted);
+  }
+  return asked == Asked::no_memory ? last_rungs(wanted) : conclude(asked, wanted);
+}
+
+Outcome DeviceModel::last_rungs(const Wanted& wanted) {
+  if (!wait_for_all_events()) return failed(ErrorCode::cuda_error);
+  if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
+  if (!release_all()) return failed(ErrorCode::cuda_error);
+  if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
+  ledger_.retried();
+  return conclude(ask(wanted), wanted);
+}
+
+DeviceModel::Asked DeviceModel::ask(const Wanted& wanted) {
   const Bytes size = segment_size(wanted.size, options_);
+  const auto reserved = static_cast<std::uint64_t>(stats().reserved_bytes.all.current);
+  const Bytes would_be = Bytes{reserved} + size;
+  if (limit_ && would_be > *limit_) return Asked::no_memory;
+  if (options_.throw_on_cudamalloc_oom) {
+    const double border = part_of(total_memory_, options_.per_process_memory_fraction);
+    if (would_be.count > static_cast<std::uint64_t>(border)) {
+      ledger_.rejected();
+      return Asked::rejected;
+    }
+  }
+
   const Environment::Allocated given = environment_.malloc(device_, size);
-  if (given.cuda_code != success) return given.cuda_code;
+  if (noted(given.cuda_code) == out_of_memory) return Asked::no_memory;
   const Span span{given.address, size};
-  memory_.segments.push_back(
-      {span, wanted.pool, wanted.request.stream, {{span.begin, size, false, {}}}});
+  if (given.cuda_code != success || !is_possible(span)) return Asked::failed;
+  Block whole{.ptr = span.begin, .size = size, .free_since = searches(wanted.pool)};
+  memory_.segments.push_back({span, wanted.pool, wanted.stream, {std::move(whole)}});
   ledger_.segment_came(wanted.pool, size);
   ledger_.driver_gave();
-  return success;
+  return Asked::given;
 }
 
-// One segment large enough by itself, the best fit; else from the largest down those of
-// max_split_size and above, until together they are enough.
-DeviceModel::Release DeviceModel::release_oversize(const Wanted& wanted) {
-  const Bytes needed{std::max(wanted.size.count, options_.max_split_size_bytes)};
-  std::vector<Span> candidates;
-  for (const Place place : memory_.free_segments(wanted.pool, options_.best_fit_tie)) {
-    const Segment& segment = memory_.segment(place);
-    if (segment.stream == wanted.request.stream) candidates.push_back(segment.span);
-  }
-  for (const Span& candidate : candidates) {
-    if (candidate.size < needed) continue;
-    return release(candidate.begin) ? Release::enough : Release::driver_failed;
-  }
-  std::reverse(candidates.begin(), candidates.end());
-  Bytes released;
-  for (const Span& candidate : candidates) {
-    if (released >= needed || candidate.size.count < options_.max_split_size_bytes) break;
-    if (!release(candidate.begin)) return Release::driver_failed;
-    released += candidate.size;
-  }
-  return released >= needed ? Release::enough : Release::not_enough;
-}
-
-// All free segments, the large pool's first. False if the driver failed; the release ends there.
-bool DeviceModel::release_all() {
-  // The wait for all events counts, even where none is pending.
-  ledger_.synchronized();
-  for (const PoolKind pool : {PoolKind::large, PoolKind::small}) {
-    std::vector<Address> leaving;
-    for (const Place place : memory_.free_segments(pool, options_.best_fit_tie)) {
-      leaving.push_back(memory_.segment(place).span.begin);
-    }
-    for (const Address segment : leaving) {
-      if (!release(segment)) return false;
-    }
+bool DeviceModel::is_possible(Span segment) const {
+  if (segment.begin == Address{0} || segment.begin.value % 512 != 0) return false;
+  for (const Segment& other : memory_.segments) {
+    if (other.span.overlaps(segment)) return false;
   }
   return true;
 }
 
-bool DeviceModel::release(Address address) {
-  if (environment_.free(device_, address) != success) return false;  // It stays cached.
-  const auto segment =
-      std::find_if(memory_.segments.begin(), memory_.segments.end(),
-                   [&](const Segment& each) { return each.span.begin == address; });
-  ledger_.segment_went(segment->pool, segment->span.size);
-  ledger_.driver_took();
-  memory_.segments.erase(segment);
-  return true;
+// How a request ends that no further rung is for.
+Outcome DeviceModel::conclude(Asked asked, const Wanted& wanted) {
+  if (asked == Asked::failed) return failed(ErrorCode::cuda_error);
+  if (asked == Asked::rejected) {
+    MemoryReport memory = report_of(wanted);
+    memory.total_bytes = total_memory_.count;
+    return {ErrorCode::rejected, {}, std::move(memory)};
+  }
+  if (asked == Asked::no_memory) {
+    const Environment::Memory info = environment_.mem_info(device_);
+    if (noted(info.cuda_code); is_lost_) return failed(ErrorCode::cuda_error);
+    ledger_.ran_out_of_memory();
+    MemoryReport memory = report_of(wanted);
+    if (info.cuda_code == success) {
+      memory.total_bytes = info.total.count;
+      memory.free_bytes = info.free.count;
+    }
+    return {ErrorCode::out_of_memory, {}, std::move(memory)};
+  }
+  const Place fresh{memory_.segments.size() - 1, 0};  // The segment that was given.
+  if (!memory_.block(fresh).holds(wanted.size, wanted.alignment)) {
+    return failed(ErrorCode::unsupported);  // The segment stays, as free memory.
+  }
+  return hand_out(fresh, wanted);
 }
 
-ErrorCode DeviceModel::empty_cache() {
-  return release_all() ? ErrorCode::none : ErrorCode::cuda_error;
+MemoryReport DeviceModel::report_of(const Wanted& wanted) const {
+  const auto allocated = static_cast<std::uint64_t>(stats().allocated_bytes.all.current);
+  const auto reserved = static_cast<std::uint64_t>(stats().reserved_bytes.all.current);
+  MemoryReport report;
+  report.device = device_;
+  report.requested_bytes = wanted.requested.count;
+  report.tried_bytes = segment_size(wanted.size, options_).count;
+  if (limit_) report.limit_bytes = limit_->count;
+  report.allocated_bytes = allocated;
+  report.unallocated_bytes = reserved - allocated;
+  report.pending_bytes = memory_.pending_bytes().count;
+  return report;
 }
 
 }  // namespace cairn::model

@@ -4,27 +4,14 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "invariants/model/sizes.h"
 
 namespace cairn::model {
 namespace {
 
-constexpr Bytes ordinary_alignment{512};
-
 std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
-
-// Every block starts at a multiple of 512, so only a stronger alignment can move the start.
-Address aligned_start(const Block& block, Bytes alignment) {
-  if (alignment <= ordinary_alignment) return block.ptr;
-  const Bytes over{block.ptr.value % alignment.count};
-  return over == Bytes{0} ? block.ptr : block.ptr + (alignment - over);
-}
-
-bool holds_aligned(const Block& block, Bytes size, Bytes alignment) {
-  const Address start = aligned_start(block, alignment);
-  return start <= block.end() && block.end() - start >= size;
-}
 
 // Blocks of max_split_size and above are kept for requests of nearly their size.
 bool oversize_rules_allow(Bytes wanted, Bytes found, const Options& options) {
@@ -34,20 +21,30 @@ bool oversize_rules_allow(Bytes wanted, Bytes found, const Options& options) {
   return (found - wanted).count < options.max_non_split_rounding_bytes;
 }
 
+BlockState state_of(const Block& block) {
+  if (block.allocated) return BlockState::active_allocated;
+  return block.is_pending() ? BlockState::active_pending_free : BlockState::inactive;
+}
+
 }  // namespace
 
-DeviceModel::DeviceModel(const Options& options, DeviceIndex device, Environment& environment)
-    : options_(options),
+DeviceModel::DeviceModel(DeviceIndex device, Bytes total_memory, const Surroundings& around)
+    : options_(around.options),
+      streams_(around.streams),
+      environment_(around.environment),
       device_(device),
-      environment_(environment),
-      ledger_(options.max_split_size_bytes) {}
+      total_memory_(total_memory),
+      ledger_(around.options.max_split_size_bytes) {
+  set_memory_fraction(options_.per_process_memory_fraction);
+}
 
 void DeviceModel::add_initial_segment(const InitialSegment& initial) {
   Segment segment{initial.span, initial.pool, initial.stream, {}};
   Address next = initial.span.begin;
   for (const InitialBlock& block : initial.blocks) {
-    const Bytes requested = block.allocated ? block.size : Bytes{0};
-    segment.blocks.push_back({next, block.size, block.allocated, requested});
+    Block made{.ptr = next, .size = block.size, .allocated = block.allocated};
+    if (block.allocated) made.requested_size = block.size;
+    segment.blocks.push_back(std::move(made));
     next = next + block.size;
   }
   ledger_.segment_came(segment.pool, segment.span.size);
@@ -61,29 +58,21 @@ void DeviceModel::add_initial_segment(const InitialSegment& initial) {
   memory_.segments.push_back(std::move(segment));
 }
 
-Outcome DeviceModel::allocate(const Request& request) {
-  const Bytes size = rounded_size(request.size, options_);
-  const Wanted wanted{request, size, pool_of(size)};
-  if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
-
-  if (const ErrorCode code = new_segment(wanted); code != ErrorCode::none) return {code, {}};
-  const Place fresh{memory_.segments.size() - 1, 0};
-  if (!holds_aligned(memory_.block(fresh), size, request.alignment)) {
-    return {ErrorCode::unsupported, {}};  // The segment stays, as free memory.
-  }
-  return hand_out(fresh, wanted);
-}
-
 // The first block that fits decides: if the oversize rules forbid it, no other is tried.
 std::optional<Place> DeviceModel::best_fit(const Wanted& wanted) const {
-  for (const Place place : memory_.free_blocks(wanted.pool, options_.best_fit_tie)) {
-    const Block& block = memory_.block(place);
-    if (memory_.segment(place).stream != wanted.request.stream) continue;
-    if (!holds_aligned(block, wanted.size, wanted.request.alignment)) continue;
-    if (!oversize_rules_allow(wanted.size, block.size, options_)) return std::nullopt;
-    return place;
+  std::optional<Place> best;
+  for (std::size_t s = 0; s < memory_.segments.size(); ++s) {
+    const Segment& segment = memory_.segments[s];
+    if (segment.pool != wanted.pool || segment.stream != wanted.stream) continue;
+    for (std::size_t b = 0; b < segment.blocks.size(); ++b) {
+      const Block& block = segment.blocks[b];
+      if (!block.is_free() || !block.holds(wanted.size, wanted.alignment)) continue;
+      const Place place{s, b};
+      if (!best || memory_.comes_before(place, *best, options_.best_fit_tie)) best = place;
+    }
   }
-  return std::nullopt;
+  if (best && !oversize_rules_allow(wanted.size, memory_.block(*best).size, options_)) return {};
+  return best;
 }
 
 // Cuts the free block at `place` into what precedes the aligned start, what is handed out, and what
@@ -91,20 +80,24 @@ std::optional<Place> DeviceModel::best_fit(const Wanted& wanted) const {
 Outcome DeviceModel::hand_out(Place place, const Wanted& wanted) {
   Segment& segment = memory_.segment(place);
   const Block found = memory_.block(place);
-  const Address start = aligned_start(found, wanted.request.alignment);
+  const Address start = found.aligned_start(wanted.alignment);
   const Bytes usable = found.end() - start;
   const bool split = splits_off(wanted.size, usable - wanted.size, options_);
   const Bytes taken = split ? wanted.size : usable;
 
   std::vector<Block> pieces;
-  if (start != found.ptr) pieces.push_back({found.ptr, start - found.ptr, false, {}});
-  pieces.push_back({start, taken, true, wanted.request.size});
-  if (split) pieces.push_back({start + taken, usable - taken, false, {}});
+  const auto add_free = [&](Address ptr, Bytes size) {
+    pieces.push_back({.ptr = ptr, .size = size, .free_since = searches(segment.pool)});
+  };
+  if (start != found.ptr) add_free(found.ptr, start - found.ptr);
+  pieces.push_back(
+      {.ptr = start, .size = taken, .allocated = true, .requested_size = wanted.requested});
+  if (split) add_free(start + taken, usable - taken);
 
   count_hand_out(segment, found, pieces);
   const auto at = segment.blocks.begin() + static_cast<std::ptrdiff_t>(place.block);
   segment.blocks.insert(segment.blocks.erase(at), pieces.begin(), pieces.end());
-  return {ErrorCode::none, start};
+  return {ErrorCode::none, start, {}};
 }
 
 // `segment` is as it was before the cut.
@@ -127,32 +120,56 @@ void DeviceModel::count_hand_out(const Segment& segment, const Block& found,
   ledger_.block_handed_out(pool, taken.size, taken.requested_size);
 }
 
-void DeviceModel::free(Place place) {
+// REQUIRES: the block is handed out no more, and waits for no event.
+void DeviceModel::become_free(Place place) {
   Segment& segment = memory_.segment(place);
   const Block freed = memory_.block(place);
-  ledger_.block_freed(segment.pool, freed.size, freed.requested_size);
-
-  std::size_t first = place.block;  // The free run around the block: [first, last].
-  std::size_t last = place.block;
-  if (first > 0 && !segment.blocks[first - 1].allocated) --first;
-  if (last + 1 < segment.blocks.size() && !segment.blocks[last + 1].allocated) ++last;
-
-  Block merged{segment.blocks[first].ptr, {}, false, {}};
-  for (std::size_t b = first; b <= last; ++b) merged.size += segment.blocks[b].size;
-  const auto begin = segment.blocks.begin();
-  const auto after = segment.blocks.erase(begin + static_cast<std::ptrdiff_t>(first),
-                                          begin + static_cast<std::ptrdiff_t>(last) + 1);
-  segment.blocks.insert(after, merged);
+  const std::size_t blocks_before = segment.blocks.size();
+  ledger_.block_became_free(segment.pool, freed.size, freed.requested_size);
+  if (std::find(busy_streams_.begin(), busy_streams_.end(), segment.stream) ==
+      busy_streams_.end()) {
+    busy_streams_.push_back(segment.stream);
+  }
+  const Block& merged = merge_with_free_neighbours(place);
 
   // Each neighbour that was absorbed leaves the split free blocks; what results, if it is still a
   // part of its segment, joins them.
-  std::int64_t count = -static_cast<std::int64_t>(last - first);
+  std::int64_t count = -static_cast<std::int64_t>(blocks_before - segment.blocks.size());
   std::int64_t bytes = -signed_count(merged.size - freed.size);
   if (segment.is_split()) {
     count += 1;
     bytes += signed_count(merged.size);
   }
   ledger_.inactive_split_changed(segment.pool, count, bytes);
+}
+
+Block& DeviceModel::merge_with_free_neighbours(Place place) {
+  Segment& segment = memory_.segment(place);
+  std::vector<Block>& blocks = segment.blocks;
+  std::size_t first = place.block;  // The free run around the block: [first, last].
+  std::size_t last = place.block;
+  if (first > 0 && blocks[first - 1].is_free()) --first;
+  if (last + 1 < blocks.size() && blocks[last + 1].is_free()) ++last;
+
+  Block merged{.ptr = blocks[first].ptr, .free_since = searches(segment.pool)};
+  for (std::size_t b = first; b <= last; ++b) merged.size += blocks[b].size;
+  blocks[first] = std::move(merged);
+  blocks.erase(blocks.begin() + static_cast<std::ptrdiff_t>(first) + 1,
+               blocks.begin() + static_cast<std::ptrdiff_t>(last) + 1);
+  return blocks[first];
+}
+
+void DeviceModel::recount_oversize() {
+  const std::uint64_t from = options_.max_split_size_bytes;
+  std::int64_t blocks = 0;
+  std::int64_t segments = 0;
+  for (const Segment& segment : memory_.segments) {
+    if (segment.span.size.count >= from) ++segments;
+    for (const Block& block : segment.blocks) {
+      if (block.allocated && block.size.count >= from) ++blocks;
+    }
+  }
+  ledger_.oversize_changed(from, blocks, segments);
 }
 
 BlockMap DeviceModel::map() const {
@@ -165,8 +182,8 @@ BlockMap DeviceModel::map() const {
     info.stream = segment.stream.value;
     info.is_large = segment.pool == PoolKind::large;
     for (const Block& block : segment.blocks) {
-      const auto state = block.allocated ? BlockState::active_allocated : BlockState::inactive;
-      info.blocks.push_back({block.ptr.value, block.size.count, block.requested_size.count, state});
+      info.blocks.push_back(
+          {block.ptr.value, block.size.count, block.requested_size.count, state_of(block)});
     }
     map.push_back(std::move(info));
   }

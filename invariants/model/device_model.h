@@ -1,9 +1,11 @@
-// The model of one device: searches, asks the driver, splits, merges, releases and counts as the
-// documents say. What Model adds is the choice of the device and the checks at the door.
+// The model of one device: searches, asks the driver, splits, merges, waits, releases and counts as
+// the documents say. What Model adds is the choice of the device and the checks at the door.
 //
 // Not thread-safe.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <optional>
 #include <vector>
 
@@ -13,26 +15,52 @@
 #include "cairn/errors.h"
 #include "cairn/options.h"
 #include "cairn/stats.h"
+#include "invariants/model/cuda_codes.h"
+#include "invariants/model/events.h"
 #include "invariants/model/ledger.h"
 #include "invariants/model/memory.h"
 #include "invariants/model/model.h"
+#include "invariants/model/streams.h"
 
 namespace cairn::model {
 
+// What the models of all devices have in common.
+struct Surroundings {
+  const Options& options;  // As they are now.
+  const Streams& streams;
+  Environment& environment;
+};
+
 class DeviceModel {
  public:
-  // `environment` must outlive the model.
-  DeviceModel(const Options& options, DeviceIndex device, Environment& environment);
+  // What `around` refers to must outlive the model.
+  DeviceModel(DeviceIndex device, Bytes total_memory, const Surroundings& around);
 
   void add_initial_segment(const InitialSegment& initial);
 
-  // REQUIRES: the request has passed the door (0 < size < 2^60, alignment is one we give).
-  Outcome allocate(const Request& request);
-  std::optional<Place> live_block(Address address) const { return memory_.live_block(address); }
-  const Memory& memory() const { return memory_; }
-  void free(Place place);
+  // REQUIRES: the request has passed the door (0 < size < 2^60, alignment is one we give), and
+  // `stream` is what its handle names.
+  Outcome allocate(const Request& request, StreamId stream);
+  // Also for work of `user`, as if it had been recorded. If it fails nothing has changed.
+  ErrorCode free(Place place, std::optional<StreamKey> user);
+  void record_use(Place place, StreamKey user);
+  // Knows the stream no more under this key; does nothing if it never did.
+  ErrorCode forget(StreamKey key);
+  ErrorCode process_events();
   ErrorCode empty_cache();
+  void set_memory_fraction(double fraction);
+  // Recounts what is oversize, which the options say otherwise now.
+  void recount_oversize();
 
+  // Takes note of what a driver call said, and gives it back.
+  int noted(int cuda_code) {
+    if (!is_lost_) is_lost_ = is_sticky_code(cuda_code);
+    return cuda_code;
+  }
+  // After a sticky code no call is made any more.
+  bool is_lost() const { return is_lost_; }
+
+  const Memory& memory() const { return memory_; }
   BlockMap map() const;
   const DeviceStats& stats() const { return ledger_.stats(); }
   void reset_peak_stats() { ledger_.reset_peak(); }
@@ -41,26 +69,81 @@ class DeviceModel {
  private:
   // A request, and what follows from it.
   struct Wanted {
-    Request request;
+    StreamId stream;
+    Bytes requested;
+    Bytes alignment;
     Bytes size;  // Rounded.
     PoolKind pool = PoolKind::small;
   };
+  enum class Asked { given, no_memory, rejected, failed };
   enum class Release { enough, not_enough, driver_failed };
 
+  // What uses have to be waited for, while an operation may still fail.
+  struct Fencing {
+    struct Fence {
+      StreamKey queue;
+      Event event;
+      bool is_in_queue = false;  // As the fence of a retired stream is.
+    };
+    std::vector<Fence> fences;
+    std::vector<Event> taken;
+  };
+  enum class Fenced { done, stream_is_gone, failed };
+
+  // device_model.cc: blocks.
   std::optional<Place> best_fit(const Wanted& wanted) const;
   Outcome hand_out(Place place, const Wanted& wanted);
   void count_hand_out(const Segment& segment, const Block& found, const std::vector<Block>& pieces);
+  void become_free(Place place);
+  Block& merge_with_free_neighbours(Place place);
 
-  ErrorCode new_segment(const Wanted& wanted);
-  int ask_driver(const Wanted& wanted);
+  // device_ladder.cc: the rungs of a request.
+  Outcome last_rungs(const Wanted& wanted);
+  Asked ask(const Wanted& wanted);
+  bool is_possible(Span segment) const;
+  Outcome conclude(Asked asked, const Wanted& wanted);
+  MemoryReport report_of(const Wanted& wanted) const;
+
+  // device_release.cc: the way of segments back to the driver. False if the driver failed.
+  bool collects_garbage() const;
+  bool collect_garbage();
   Release release_oversize(const Wanted& wanted);
   bool release_all();
   bool release(Address segment);
+  bool wait_for_stream(StreamId stream);
+  int wait_by_its_reach(StreamId stream);
 
-  const Options options_;
-  const DeviceIndex device_;
+  // device_events.cc: fencing, looking, waiting. False if the driver failed.
+  bool fence(StreamKey user, Fencing& fencing);
+  Fenced fence_on_stream(StreamKey user, std::uint64_t handle, Fencing& fencing);
+  bool fence_on_context(DeviceIndex device, Fencing& fencing);
+  bool take_event(Context context, Fencing& fencing);
+  void put_back_last(Fencing& fencing);
+  void put_back_all(const Fencing& fencing);
+  bool look_at_events();
+  bool look_at_queue(StreamKey key);
+  bool wait_for_all_events();
+  void finish_first(StreamKey queue);
+
+  // device_streams.cc
+  bool knows(StreamKey key) const;
+  void rename(StreamKey from, StreamKey to);
+
+  std::uint64_t& searches(PoolKind pool) { return searches_[pool == PoolKind::small ? 0 : 1]; }
+
+  const Options& options_;
+  const Streams& streams_;
   Environment& environment_;
+  const DeviceIndex device_;
+  const Bytes total_memory_;
+  bool is_lost_ = false;
+  std::optional<Bytes> limit_;
+  std::array<std::uint64_t, 2> searches_{};
   Memory memory_;
+  Events events_;
+  // Of which a block became free since their work was last waited for.
+  std::vector<StreamId> busy_streams_;
+  std::uint64_t retired_count_ = 0;
   Ledger ledger_;
 };
 

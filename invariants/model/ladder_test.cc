@@ -13,20 +13,20 @@ namespace {
 
 using namespace literals;
 
-constexpr StreamId s0{0};
-constexpr StreamId s1{1};
-constexpr StreamId s2{2};
+constexpr std::uint64_t s0 = 0;  // The driver is told 1.
+constexpr std::uint64_t s1 = 16;
+constexpr std::uint64_t s2 = 32;
 constexpr int oom = ScriptedDriver::out_of_memory;
-constexpr int fault = ScriptedDriver::illegal_address;
+constexpr int fault = ScriptedDriver::unknown;
 
 struct World {
-  explicit World(const Options& options = {}) : model(options, 2, driver) {}
+  explicit World(const Options& options = {}) : model(options, {8_GiB, 8_GiB}, driver) {}
 
-  Outcome allocate(Bytes size, StreamId stream = s0, DeviceIndex device = 0) {
+  Outcome allocate(Bytes size, std::uint64_t stream = s0, DeviceIndex device = 0) {
     return model.allocate({device, stream, size, 512_B});
   }
   // Segments #1, #2 ... of these sizes, all free.
-  void cache(const std::vector<Bytes>& sizes, StreamId stream = s0, DeviceIndex device = 0) {
+  void cache(const std::vector<Bytes>& sizes, std::uint64_t stream = s0, DeviceIndex device = 0) {
     std::vector<Address> given;
     for (const Bytes size : sizes) given.push_back(allocate(size, stream, device).address);
     for (const Address address : given) EXPECT_EQ(model.free(address), ErrorCode::none);
@@ -65,8 +65,8 @@ TEST(Ladder, FullReleaseGivesBackAllWholeSegmentsAndAsksAgain) {
   world.cache({512_B, 12_MiB, 24_MiB});
   world.driver.answer({oom});
   EXPECT_EQ(world.allocate(30_MiB).code, ErrorCode::none);
-  EXPECT_EQ(world.driver.calls(),
-            (Calls{"malloc 0 30MiB", "free 0 #2", "free 0 #3", "free 0 #1", "malloc 0 30MiB"}));
+  EXPECT_EQ(world.driver.calls(), (Calls{"malloc 0 30MiB", "stream_sync 0 s1", "free 0 #2",
+                                         "free 0 #3", "free 0 #1", "malloc 0 30MiB"}));
   EXPECT_EQ(world.stats().num_alloc_retries, 1);
   EXPECT_EQ(world.stats().num_ooms, 0);
   EXPECT_EQ(world.stats().num_device_free, 3);
@@ -100,8 +100,9 @@ TEST(Ladder, TheOrderOfReleaseIsStreamSizeAgeAddress) {
     world.cache({14_MiB, 14_MiB, 12_MiB}, s1);                   // highest: #2. Then #3, #4.
     EXPECT_EQ(world.model.empty_cache(), ErrorCode::none);
     const bool oldest_first = tie == BestFitTie::segment;
-    EXPECT_EQ(world.driver.calls(), (Calls{"free 0 #4", oldest_first ? "free 0 #2" : "free 0 #3",
-                                           oldest_first ? "free 0 #3" : "free 0 #2", "free 0 #1"}));
+    EXPECT_EQ(world.driver.calls(),
+              (Calls{"stream_sync 0 s16", "free 0 #4", oldest_first ? "free 0 #2" : "free 0 #3",
+                     oldest_first ? "free 0 #3" : "free 0 #2", "stream_sync 0 s32", "free 0 #1"}));
   }
 }
 
@@ -110,7 +111,8 @@ TEST(Ladder, TheOversizeReleaseTakesTheBestFitAlone) {
   world.cache({128_MiB, 64_MiB, 96_MiB, 20_MiB});
   world.driver.answer({oom});
   EXPECT_EQ(world.allocate(40_MiB).code, ErrorCode::none);
-  EXPECT_EQ(world.driver.calls(), (Calls{"malloc 0 40MiB", "free 0 #2", "malloc 0 40MiB"}));
+  EXPECT_EQ(world.driver.calls(),
+            (Calls{"malloc 0 40MiB", "stream_sync 0 s1", "free 0 #2", "malloc 0 40MiB"}));
   EXPECT_EQ(world.stats().num_alloc_retries, 0);
   EXPECT_EQ(world.stats().oversize_segments.current, 3);  // 128, 96 and the new one.
   EXPECT_EQ(world.stats().oversize_segments.freed, 1);
@@ -121,7 +123,8 @@ TEST(Ladder, AnOversizeSegmentIsReleasedForASmallerRequestToo) {
   world.cache({48_MiB, 32_MiB});
   world.driver.answer({oom});
   EXPECT_EQ(world.allocate(2_MiB).code, ErrorCode::none);
-  EXPECT_EQ(world.driver.calls(), (Calls{"malloc 0 20MiB", "free 0 #2", "malloc 0 20MiB"}));
+  EXPECT_EQ(world.driver.calls(),
+            (Calls{"malloc 0 20MiB", "stream_sync 0 s1", "free 0 #2", "malloc 0 20MiB"}));
 }
 
 TEST(Ladder, SeveralOversizeSegmentsGoFromTheLargestDownUntilTheyAreEnough) {
@@ -129,8 +132,8 @@ TEST(Ladder, SeveralOversizeSegmentsGoFromTheLargestDownUntilTheyAreEnough) {
   world.cache({32_MiB, 34_MiB, 36_MiB, 30_MiB});
   world.driver.answer({oom});
   EXPECT_EQ(world.allocate(70_MiB).code, ErrorCode::none);
-  EXPECT_EQ(world.driver.calls(),
-            (Calls{"malloc 0 70MiB", "free 0 #3", "free 0 #2", "malloc 0 70MiB"}));
+  EXPECT_EQ(world.driver.calls(), (Calls{"malloc 0 70MiB", "stream_sync 0 s1", "free 0 #3",
+                                         "free 0 #2", "malloc 0 70MiB"}));
 }
 
 TEST(Ladder, IfTheyAreNotEnoughTheFullReleaseFollowsAtOnce) {
@@ -138,8 +141,8 @@ TEST(Ladder, IfTheyAreNotEnoughTheFullReleaseFollowsAtOnce) {
   world.cache({32_MiB, 34_MiB, 30_MiB});
   world.driver.answer({oom});
   EXPECT_EQ(world.allocate(96_MiB).code, ErrorCode::none);
-  EXPECT_EQ(world.driver.calls(),
-            (Calls{"malloc 0 96MiB", "free 0 #2", "free 0 #1", "free 0 #3", "malloc 0 96MiB"}));
+  EXPECT_EQ(world.driver.calls(), (Calls{"malloc 0 96MiB", "stream_sync 0 s1", "free 0 #2",
+                                         "free 0 #1", "free 0 #3", "malloc 0 96MiB"}));
   EXPECT_EQ(world.stats().num_alloc_retries, 1);
 }
 
@@ -149,7 +152,8 @@ TEST(Ladder, TheOversizeReleaseKeepsToTheStreamAndPool) {
   world.driver.answer({oom});
   EXPECT_EQ(world.allocate(40_MiB).code, ErrorCode::none);
   EXPECT_EQ(world.stats().num_alloc_retries, 1);  // It went in the full release.
-  EXPECT_EQ(world.driver.calls(), (Calls{"malloc 0 40MiB", "free 0 #1", "malloc 0 40MiB"}));
+  EXPECT_EQ(world.driver.calls(),
+            (Calls{"malloc 0 40MiB", "stream_sync 0 s16", "free 0 #1", "malloc 0 40MiB"}));
 }
 
 // PyTorch would release it when max_split_size was lowered since (D14).
@@ -157,7 +161,7 @@ TEST(Ladder, AnOversizeBlockThatIsSplitIsNeverReleased) {
   for (const Bytes request : {40_MiB, 120_MiB}) {
     World world(max_split(32_MiB));
     world.model.add_initial_segment(
-        {0, {Address{1 << 30}, 65_MiB}, PoolKind::large, s0, {{64_MiB, false}, {1_MiB, true}}});
+        {0, {Address{1 << 30}, 65_MiB}, PoolKind::large, {s0}, {{64_MiB, false}, {1_MiB, true}}});
     world.driver.answer({oom, oom});
     EXPECT_EQ(world.allocate(request).code, ErrorCode::out_of_memory);
     EXPECT_EQ(world.driver.calls().size(), 3U);
@@ -174,16 +178,16 @@ TEST(Ladder, WithoutAFiniteMaxSplitSizeThereIsNoOversizeRelease) {
 
 // The longest way down, and a driver error at each of its calls.
 TEST(Ladder, AnErrorOfTheDriverEndsItWhereItHappens) {
-  const Calls all{"malloc 0 40MiB", "free 0 #2",      "malloc 0 40MiB", "free 0 #1",
-                  "free 0 #3",      "malloc 0 40MiB", "mem_info 0"};
-  const std::vector<int> answers{oom, 0, oom, 0, 0, oom, 0};
+  const Calls all{"malloc 0 40MiB", "stream_sync 0 s1", "free 0 #2",      "malloc 0 40MiB",
+                  "free 0 #1",      "free 0 #3",        "malloc 0 40MiB", "mem_info 0"};
+  const std::vector<Answer> answers{oom, 0, 0, oom, 0, 0, oom, 0};
   for (std::size_t failing = 0; failing < all.size(); ++failing) {
     World world(max_split(32_MiB));
     world.cache({2_MiB, 64_MiB, 96_MiB});
     const auto kept = world.allocate(512_B);
     world.driver.calls();
 
-    std::vector<int> script = answers;
+    std::vector<Answer> script = answers;
     script[failing] = fault;
     world.driver.answer(script);
     const Outcome outcome = world.allocate(40_MiB, s0);
@@ -194,9 +198,9 @@ TEST(Ladder, AnErrorOfTheDriverEndsItWhereItHappens) {
     EXPECT_EQ(world.driver.calls(),
               Calls(all.begin(), all.begin() + static_cast<std::ptrdiff_t>(failing) + 1));
     EXPECT_EQ(world.stats().num_ooms, at_the_end ? 1 : 0);
-    EXPECT_EQ(world.stats().num_sync_all_streams, failing >= 3 ? 1 : 0);
-    EXPECT_EQ(world.stats().num_alloc_retries, failing >= 5 ? 1 : 0);
-    const int released = (failing > 1) + (failing > 3) + (failing > 4);
+    EXPECT_EQ(world.stats().num_sync_all_streams, failing >= 4 ? 1 : 0);
+    EXPECT_EQ(world.stats().num_alloc_retries, failing >= 6 ? 1 : 0);
+    const int released = (failing > 2) + (failing > 4) + (failing > 5);
     EXPECT_EQ(world.stats().num_device_free, released);
     EXPECT_EQ(world.stats().segment.all.current, 4 - released);
     EXPECT_EQ(world.model.free(kept.address), ErrorCode::none);
@@ -206,16 +210,17 @@ TEST(Ladder, AnErrorOfTheDriverEndsItWhereItHappens) {
 TEST(Ladder, AnErrorInTheMiddleOfTheWalkLeavesTheRestCached) {
   World world(max_split(32_MiB));
   world.cache({32_MiB, 34_MiB, 36_MiB});
-  world.driver.answer({oom, 0, fault});
+  world.driver.answer({oom, 0, 0, fault});
   EXPECT_EQ(world.allocate(90_MiB).code, ErrorCode::cuda_error);
-  EXPECT_EQ(world.driver.calls(), (Calls{"malloc 0 90MiB", "free 0 #3", "free 0 #2"}));
+  EXPECT_EQ(world.driver.calls(),
+            (Calls{"malloc 0 90MiB", "stream_sync 0 s1", "free 0 #3", "free 0 #2"}));
   EXPECT_EQ(world.stats().reserved_bytes.all.current, (66_MiB).count);
 }
 
 TEST(Ladder, ADriverFreeThatSaysOutOfMemoryIsAnErrorLikeAnyOther) {
   World world;
   world.cache({32_MiB});
-  world.driver.answer({oom, oom});
+  world.driver.answer({oom, 0, oom});
   EXPECT_EQ(world.allocate(90_MiB).code, ErrorCode::cuda_error);
   EXPECT_EQ(world.stats().num_ooms, 0);
 }
@@ -225,7 +230,8 @@ TEST(EmptyCache, GoesThroughTheDevicesInOrderAndCountsAWaitForEach) {
   world.cache({512_B, 12_MiB}, s0, 1);
   world.cache({14_MiB}, s0, 0);
   EXPECT_EQ(world.model.empty_cache(), ErrorCode::none);
-  EXPECT_EQ(world.driver.calls(), (Calls{"free 0 #3", "free 1 #2", "free 1 #1"}));
+  EXPECT_EQ(world.driver.calls(),
+            (Calls{"stream_sync 0 s1", "free 0 #3", "stream_sync 1 s1", "free 1 #2", "free 1 #1"}));
   EXPECT_TRUE(world.model.map(1).empty());
   EXPECT_EQ(world.stats(0).num_sync_all_streams, 1);
   EXPECT_EQ(world.stats(1).num_sync_all_streams, 1);
@@ -235,14 +241,15 @@ TEST(EmptyCache, StopsAtTheFirstErrorAndKeepsTheRest) {
   World world;
   world.cache({12_MiB, 14_MiB, 16_MiB}, s0, 0);
   world.cache({12_MiB}, s0, 1);
-  world.driver.answer({0, fault});
+  world.driver.answer({0, 0, fault});
   EXPECT_EQ(world.model.empty_cache(), ErrorCode::cuda_error);
-  EXPECT_EQ(world.driver.calls(), (Calls{"free 0 #1", "free 0 #2"}));
+  EXPECT_EQ(world.driver.calls(), (Calls{"stream_sync 0 s1", "free 0 #1", "free 0 #2"}));
   EXPECT_EQ(world.stats(0).segment.all.current, 2);
   EXPECT_EQ(world.stats(0).num_device_free, 1);
   EXPECT_EQ(world.stats(1).num_sync_all_streams, 0);
   EXPECT_EQ(world.model.empty_cache(), ErrorCode::none);
-  EXPECT_EQ(world.driver.calls(), (Calls{"free 0 #2", "free 0 #3", "free 1 #4"}));
+  EXPECT_EQ(world.driver.calls(),
+            (Calls{"free 0 #2", "free 0 #3", "stream_sync 1 s1", "free 1 #4"}));
 }
 
 }  // namespace

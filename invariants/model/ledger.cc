@@ -58,18 +58,28 @@ void Ledger::block_handed_out(PoolKind pool, Bytes size, Bytes requested) {
   if (is_oversize(size)) change(stats_.oversize_allocations, 1);
 }
 
-void Ledger::block_freed(PoolKind pool, Bytes size, Bytes requested) {
+void Ledger::block_given_back(PoolKind pool, Bytes size) {
   change(stats_.allocation, pool, -1);
   change(stats_.allocated_bytes, pool, -signed_count(size));
+  if (is_oversize(size)) change(stats_.oversize_allocations, -1);
+}
+
+void Ledger::block_became_free(PoolKind pool, Bytes size, Bytes requested) {
   change(stats_.active, pool, -1);
   change(stats_.active_bytes, pool, -signed_count(size));
   change(stats_.requested_bytes, pool, -signed_count(requested));
-  if (is_oversize(size)) change(stats_.oversize_allocations, -1);
 }
 
 void Ledger::inactive_split_changed(PoolKind pool, std::int64_t count, std::int64_t bytes) {
   change(stats_.inactive_split, pool, count);
   change(stats_.inactive_split_bytes, pool, bytes);
+}
+
+void Ledger::oversize_changed(std::uint64_t max_split_size_bytes, std::int64_t blocks,
+                              std::int64_t segments) {
+  stats_.max_split_size_bytes = max_split_size_bytes;
+  change(stats_.oversize_allocations, blocks - stats_.oversize_allocations.current);
+  change(stats_.oversize_segments, segments - stats_.oversize_segments.current);
 }
 
 void Ledger::reset_peak() {

@@ -19,7 +19,10 @@ class Ledger {
   void segment_came(PoolKind pool, Bytes size);
   void segment_went(PoolKind pool, Bytes size);
   void block_handed_out(PoolKind pool, Bytes size, Bytes requested);
-  void block_freed(PoolKind pool, Bytes size, Bytes requested);
+  // The caller gave it back; it may still wait for events.
+  void block_given_back(PoolKind pool, Bytes size);
+  // ... and now it is free.
+  void block_became_free(PoolKind pool, Bytes size, Bytes requested);
   // The free blocks that are part of a larger segment became `count` more (below 0: fewer), with
   // `bytes` more in all. One change: it goes to `allocated` or `freed` as a whole.
   void inactive_split_changed(PoolKind pool, std::int64_t count, std::int64_t bytes);
@@ -29,6 +32,10 @@ class Ledger {
   void retried() { ++stats_.num_alloc_retries; }
   void synchronized() { ++stats_.num_sync_all_streams; }
   void ran_out_of_memory() { ++stats_.num_ooms; }
+  void rejected() { ++stats_.num_oom_rejections; }
+  // Oversize begins elsewhere now, and these are the blocks handed out, and the segments, that are.
+  void oversize_changed(std::uint64_t max_split_size_bytes, std::int64_t blocks,
+                        std::int64_t segments);
 
   const DeviceStats& stats() const { return stats_; }
   void reset_peak();

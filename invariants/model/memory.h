@@ -15,13 +15,22 @@
 
 namespace cairn::model {
 
+// Handed out, pending (given back, and waits for events) or free.
 struct Block {
   Address ptr;
-  Bytes size;
+  Bytes size{};
   bool allocated = false;
-  Bytes requested_size;  // 0 of a free block.
+  Bytes requested_size{};         // 0 of a free block.
+  std::vector<StreamKey> uses{};  // Streams beside its own, in order; of a block handed out.
+  std::size_t event_count = 0;    // Of a pending block.
+  std::uint64_t free_since = 0;   // Of a free block: how often its pool had been searched then.
 
+  bool is_pending() const { return event_count > 0; }
+  bool is_free() const { return !allocated && !is_pending(); }
   Address end() const { return ptr + size; }
+  // Where in the block an address of this alignment comes first; that may be behind its end.
+  Address aligned_start(Bytes alignment) const;
+  bool holds(Bytes wanted, Bytes alignment) const;
 };
 
 struct Segment {
@@ -44,16 +53,21 @@ struct Memory {
 
   Segment& segment(Place place) { return segments[place.segment]; }
   const Segment& segment(Place place) const { return segments[place.segment]; }
+  Block& block(Place place) { return segment(place).blocks[place.block]; }
   const Block& block(Place place) const { return segment(place).blocks[place.block]; }
 
-  // In the order of search: stream, size, age of the segment (unless the tie is broken by address
-  // alone), address.
-  std::vector<Place> free_blocks(PoolKind pool, BestFitTie tie) const;
-  // Those that are a whole segment, which alone can go back to the driver, in the same order.
+  // Whether one free block comes before another in the order of search: stream, size, age of the
+  // segment (unless the tie is broken by address alone), address.
+  bool comes_before(Place a, Place b, BestFitTie tie) const;
+  // The free blocks that are a whole segment, which alone can go back to the driver, in that order.
   std::vector<Place> free_segments(PoolKind pool, BestFitTie tie) const;
 
-  // The live block that starts at `address`.
+  // The block that starts at `address`, free or not.
+  std::optional<Place> block_at(Address address) const;
+  // The same, if it is handed out.
   std::optional<Place> live_block(Address address) const;
+
+  Bytes pending_bytes() const;
 };
 
 }  // namespace cairn::model

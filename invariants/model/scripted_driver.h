@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <deque>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -18,63 +19,127 @@
 
 namespace cairn::model {
 
-// Every call takes the next answer; without one it succeeds. Segments lie 1 TiB apart, in the order
-// in which they were given, unless an address was set for one.
+// What one call is to say: a code of CUDA, success with a number (a context, an id), or that an
+// event is not done.
+struct Answer {
+  Answer(int code) : cuda_code(code) {}  // NOLINT(google-explicit-constructor): stands in lists.
+
+  static Answer number(std::uint64_t value) {
+    Answer answer(0);
+    answer.value = value;
+    return answer;
+  }
+  static Answer not_done() {
+    Answer answer(0);
+    answer.is_done = false;
+    return answer;
+  }
+
+  int cuda_code = 0;
+  std::optional<std::uint64_t> value;
+  bool is_done = true;
+};
+
+// Every call takes the next answer; without one it succeeds. Segments then lie 1 TiB apart, in the
+// order in which they were given, unless an address was set for one; events are 1, 2 ..., and done;
+// streams are of the primary context, and their id is their handle.
 class ScriptedDriver : public Environment {
  public:
   static constexpr int out_of_memory = 2;
-  static constexpr int illegal_address = 700;
+  static constexpr int unknown = 999;          // An error of which nothing follows.
+  static constexpr int illegal_address = 700;  // The device is lost.
+  static constexpr int invalid_handle = 400;
+  static constexpr int not_supported = 801;
 
-  void answer(const std::vector<int>& cuda_codes) {
-    answers_.assign(cuda_codes.begin(), cuda_codes.end());
+  void answer(const std::vector<Answer>& answers) {
+    answers_.assign(answers.begin(), answers.end());
   }
+  bool has_answers() const { return !answers_.empty(); }
   void next_address(Address address) { next_address_ = address; }
+  void on_thread(std::uint64_t number) { thread_ = number; }
 
-  // The calls since this was last asked: "malloc 0 20MiB", "free 0 #1" (the first segment that was
-  // ever given), "mem_info 0", each with the device.
+  // The calls since this was last asked, each with the device: "malloc 0 20MiB", "free 0 #1" (the
+  // first segment that was ever given), "event_create 0 ctx0", "event_record 0 s16 e1" (a stream's
+  // handle, an event), "stream_sync 0 s16".
   std::vector<std::string> calls() { return std::exchange(calls_, {}); }
+
+  std::uint64_t thread_number() override { return thread_; }
 
   Allocated malloc(DeviceIndex device, Bytes size) override {
     EXPECT_EQ(size.count % (1 << 20), 0U);
-    calls_.push_back("malloc " + std::to_string(device) + " " + std::to_string(size.count >> 20) +
-                     "MiB");
-    if (const int code = next_answer(); code != 0) return {code, {}};
+    const Answer answer = called("malloc", device, std::to_string(size.count >> 20) + "MiB");
+    if (answer.cuda_code != 0) return {answer.cuda_code, {}};
     const std::size_t number = numbers_.size() + 1;
-    const Address given =
-        next_address_ != Address{0} ? next_address_ : Address{std::uint64_t{number} << 40};
-    next_address_ = {};
+    Address given{answer.value.value_or(std::uint64_t{number} << 40)};
+    if (next_address_ != Address{0}) given = std::exchange(next_address_, {});
     numbers_[given] = number;
     return {0, given};
   }
   int free(DeviceIndex device, Address address) override {
-    calls_.push_back("free " + std::to_string(device) + " #" + std::to_string(numbers_[address]));
-    return next_answer();
+    return called("free", device, "#" + std::to_string(numbers_[address])).cuda_code;
   }
-  int mem_info(DeviceIndex device) override {
-    calls_.push_back("mem_info " + std::to_string(device));
-    return next_answer();
+  // Without an answer 1 GiB is free of 8.
+  Memory mem_info(DeviceIndex device) override {
+    const Answer answer = called("mem_info", device);
+    return {answer.cuda_code, {answer.value.value_or(1 << 30)}, {std::uint64_t{8} << 30}};
+  }
+  Number event_create(DeviceIndex device, std::uint64_t context) override {
+    const Answer answer = called("event_create", device, "ctx" + std::to_string(context));
+    if (answer.cuda_code != 0) return {answer.cuda_code, 0};
+    return {0, answer.value.value_or(++events_)};
+  }
+  int event_record(DeviceIndex device, std::uint64_t stream, std::uint64_t event) override {
+    return called("event_record", device, stream_text(stream) + " " + event_text(event)).cuda_code;
+  }
+  Queried event_query(DeviceIndex device, std::uint64_t event) override {
+    const Answer answer = called("event_query", device, event_text(event));
+    return {answer.cuda_code, answer.is_done};
+  }
+  int event_sync(DeviceIndex device, std::uint64_t event) override {
+    return called("event_sync", device, event_text(event)).cuda_code;
+  }
+  int ctx_record(DeviceIndex device, std::uint64_t event) override {
+    return called("ctx_record", device, event_text(event)).cuda_code;
+  }
+  int stream_sync(DeviceIndex device, std::uint64_t stream) override {
+    return called("stream_sync", device, stream_text(stream)).cuda_code;
+  }
+  int device_sync(DeviceIndex device) override { return called("device_sync", device).cuda_code; }
+  Number stream_ctx(DeviceIndex device, std::uint64_t stream) override {
+    const Answer answer = called("stream_ctx", device, stream_text(stream));
+    return {answer.cuda_code, answer.value.value_or(0)};
+  }
+  Number stream_id(DeviceIndex device, std::uint64_t stream) override {
+    const Answer answer = called("stream_id", device, stream_text(stream));
+    return {answer.cuda_code, answer.value.value_or(stream)};
   }
 
  private:
-  int next_answer() {
-    if (answers_.empty()) return 0;
-    const int code = answers_.front();
+  static std::string stream_text(std::uint64_t stream) { return "s" + std::to_string(stream); }
+  static std::string event_text(std::uint64_t event) { return "e" + std::to_string(event); }
+
+  Answer called(const std::string& call, DeviceIndex device, const std::string& what = "") {
+    calls_.push_back(call + " " + std::to_string(device) + (what.empty() ? "" : " " + what));
+    if (answers_.empty()) return {0};
+    const Answer answer = answers_.front();
     answers_.pop_front();
-    return code;
+    return answer;
   }
 
-  std::deque<int> answers_;
+  std::deque<Answer> answers_;
   std::vector<std::string> calls_;
   std::map<Address, std::size_t> numbers_;
   Address next_address_;
+  std::uint64_t events_ = 0;
+  std::uint64_t thread_ = 1;
 };
 
 using Calls = std::vector<std::string>;
 
 // What the map says that the statistics' `current` must be.
 struct Recount {
-  std::int64_t segments = 0, reserved = 0, live = 0, allocated = 0, requested = 0, splits = 0,
-               split_bytes = 0, oversize_live = 0, oversize_segments = 0;
+  std::int64_t segments = 0, reserved = 0, live = 0, allocated = 0, active = 0, active_bytes = 0,
+               requested = 0, splits = 0, split_bytes = 0, oversize_live = 0, oversize_segments = 0;
 
   friend bool operator==(const Recount&, const Recount&) = default;
 };
@@ -91,9 +156,12 @@ inline Recount recount(const BlockMap& map, Which which, std::uint64_t max_split
     for (const BlockInfo& block : segment.blocks) {
       const auto size = static_cast<std::int64_t>(block.size_bytes);
       const bool live = block.state == BlockState::active_allocated;
-      const bool split = !live && segment.blocks.size() > 1;
+      const bool active = block.state != BlockState::inactive;
+      const bool split = !active && segment.blocks.size() > 1;
       sum.live += live;
       sum.allocated += live ? size : 0;
+      sum.active += active;
+      sum.active_bytes += active ? size : 0;
       sum.requested += static_cast<std::int64_t>(block.requested_size_bytes);
       sum.splits += split;
       sum.split_bytes += split ? size : 0;
@@ -104,12 +172,12 @@ inline Recount recount(const BlockMap& map, Which which, std::uint64_t max_split
 }
 
 inline Recount as_counted(const DeviceStats& stats, Stat StatArray::* entry) {
-  EXPECT_EQ((stats.active.*entry).current, (stats.allocation.*entry).current);
-  EXPECT_EQ((stats.active_bytes.*entry).current, (stats.allocated_bytes.*entry).current);
   return {(stats.segment.*entry).current,
           (stats.reserved_bytes.*entry).current,
           (stats.allocation.*entry).current,
           (stats.allocated_bytes.*entry).current,
+          (stats.active.*entry).current,
+          (stats.active_bytes.*entry).current,
           (stats.requested_bytes.*entry).current,
           (stats.inactive_split.*entry).current,
           (stats.inactive_split_bytes.*entry).current,

@@ -12,15 +12,15 @@ namespace {
 
 using namespace literals;
 
-constexpr StreamId s0{0};
-constexpr StreamId s1{1};
+constexpr std::uint64_t s0 = 0;
+constexpr std::uint64_t s1 = 16;
 constexpr Address base{0x7000'0000'0000};
 
 InitialSegment large_segment(Address at, const std::vector<InitialBlock>& blocks,
-                             StreamId stream = s0) {
+                             std::uint64_t stream = s0) {
   Bytes size;
   for (const InitialBlock& block : blocks) size += block.size;
-  return {0, {at, size}, PoolKind::large, stream, blocks};
+  return {0, {at, size}, PoolKind::large, {stream}, blocks};
 }
 InitialSegment small_segment(Address at, const std::vector<InitialBlock>& blocks) {
   InitialSegment segment = large_segment(at, blocks);
@@ -31,12 +31,12 @@ InitialBlock free_block(Bytes size) { return {size, false}; }
 InitialBlock live_block(Bytes size) { return {size, true}; }
 
 struct World {
-  explicit World(const Options& options = {}) : model(options, 2, driver) {}
+  explicit World(const Options& options = {}) : model(options, {8_GiB, 8_GiB}, driver) {}
 
-  Outcome allocate(Bytes size, StreamId stream = s0, Bytes alignment = 512_B) {
+  Outcome allocate(Bytes size, std::uint64_t stream = s0, Bytes alignment = 512_B) {
     return model.allocate({0, stream, size, alignment});
   }
-  Address address(Bytes size, StreamId stream = s0, Bytes alignment = 512_B) {
+  Address address(Bytes size, std::uint64_t stream = s0, Bytes alignment = 512_B) {
     const Outcome outcome = allocate(size, stream, alignment);
     EXPECT_EQ(outcome.code, ErrorCode::none);
     return outcome.address;
@@ -319,7 +319,7 @@ TEST(Map, TellsSegmentsInOrderOfAddressAndNoRequestedSizeOfFreeBlocks) {
   EXPECT_EQ(map[0].address, base.value);
   EXPECT_EQ(map[0].size_bytes, (2_MiB).count);
   EXPECT_FALSE(map[0].is_large);
-  EXPECT_EQ(map[1].stream, 1U);
+  EXPECT_EQ(map[1].stream, s1);
   EXPECT_TRUE(map[1].is_large);
   ASSERT_EQ(map[0].blocks.size(), 3U);
   EXPECT_EQ(map[0].blocks[0].requested_size_bytes, 0U);

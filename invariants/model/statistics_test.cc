@@ -27,11 +27,11 @@ constexpr std::int64_t kib = 1 << 10;
 constexpr std::int64_t mib = 1 << 20;
 
 struct World {
-  explicit World(const Options& options = {}) : model(options, 1, driver) {}
+  explicit World(const Options& options = {}) : model(options, {8_GiB}, driver) {}
   ~World() { EXPECT_TRUE(statistics_recount(model, 0)); }
 
   Address allocate(Bytes size, Bytes alignment = 512_B) {
-    return model.allocate({0, s0, size, alignment}).address;
+    return model.allocate({0, s0.value, size, alignment}).address;
   }
   DeviceStats stats() { return model.stats(0); }
 
@@ -190,7 +190,7 @@ TEST(Statistics, ResettingThePeakLeavesTheRestAndResettingTheSumsLeavesThePeak) 
   world.allocate(20_MiB);
   world.model.free(a);
   world.model.free(world.allocate(12_MiB));
-  world.driver.answer({2, 0, 2});
+  world.driver.answer({2, 0, 0, 2});
   world.allocate(14_MiB);
 
   world.model.reset_peak_stats();
@@ -220,7 +220,8 @@ TEST(Statistics, AreAlwaysARecountOfTheMap) {
   World world(options);
   std::vector<Address> live;
   for (int step = 0; step < 3000; ++step) {
-    if (below(16) == 0) world.driver.answer({below(2) ? 2 : 700, below(8) ? 0 : 700, 2});
+    if (below(16) == 0)
+      world.driver.answer({below(8) ? 2 : 999, below(8) ? 0 : 999, below(2) ? 0 : 2, 2, 2});
     if (below(64) == 0) world.model.empty_cache();
     if (live.empty() || (live.size() < 40 && below(2) == 0)) {
       const Bytes size{(std::uint64_t{1} << below(26)) + below(1000)};

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include "allocator/error_text.h"
 
@@ -9,18 +10,40 @@ namespace cairn {
 namespace {
 
 constexpr Bytes largest_alignment{std::uint64_t{2} << 20};
-constexpr std::uint64_t legacy_stream_handle = 1;  // CU_STREAM_LEGACY
+
+std::uint64_t handle_of(Stream stream) {
+  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(stream));
+}
+
+// A setting that would change and cannot; empty where there is none.
+std::string unchangeable(const Options& now, Options wanted) {
+  if (wanted.best_fit_tie != now.best_fit_tie) return "best_fit_tie";
+  if (wanted.stream_identity != now.stream_identity) return "stream_identity";
+  wanted.max_split_size_bytes = now.max_split_size_bytes;
+  wanted.max_non_split_rounding_bytes = now.max_non_split_rounding_bytes;
+  wanted.large_segment_size_bytes = now.large_segment_size_bytes;
+  wanted.garbage_collection_threshold = now.garbage_collection_threshold;
+  wanted.roundup_power2_divisions = now.roundup_power2_divisions;
+  wanted.release_lock_on_cudamalloc = now.release_lock_on_cudamalloc;
+  wanted.throw_on_cudamalloc_oom = now.throw_on_cudamalloc_oom;
+  wanted.per_process_memory_fraction = now.per_process_memory_fraction;
+  return wanted == now ? "" : "that is neither of memory pressure nor of sizes";
+}
 
 }  // namespace
 
-StreamId identify(Stream stream) {
-  const auto handle = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(stream));
-  return handle == legacy_stream_handle ? legacy_default_stream : StreamId{handle};
+std::string unsupported_setting_in(const Options& options) {
+  if (options.backend != Backend::native) return "backend:cudaMallocAsync";
+  if (options.expandable_segments) return "expandable_segments:True";
+  if (options.pytorch_defects) return "pytorch_defects:True";
+  return {};
 }
 
-AllDevices::AllDevices(Driver& driver, const Options& options) {
+AllDevices::AllDevices(Driver& driver, const Options& options)
+    : streams_(driver, options.stream_identity), options_(options) {
   for (DeviceIndex device = 0; device < driver.device_count(); ++device) {
-    devices_.push_back(std::make_unique<DeviceAllocator>(device, options, driver));
+    devices_.push_back(
+        std::make_unique<DeviceAllocator>(device, options, Shared{driver, streams_, callbacks_}));
   }
 }
 
@@ -34,18 +57,103 @@ Result<Address, Error> AllDevices::allocate(const Request& request) {
   const Bytes requested{request.size_bytes};
   if (requested >= request_limit) return Failure{larger_than_possible(requested)};
   if (requested == Bytes{0}) return Address{};
-  return device->allocate(
-      {identify(request.stream), requested, std::max(alignment, block_granularity)});
+  const auto stream = identify({request.device, handle_of(request.stream)});
+  if (!stream) return Failure{stream.error()};
+  return device->allocate({*stream, requested, std::max(alignment, block_granularity)});
+}
+
+template <class Act>
+Result<Done, Error> AllDevices::at_device_of(Address address, Act&& act) {
+  if (address == Address{}) return Done{};
+  for (const auto& device : devices_) {
+    const auto acted = act(*device);
+    if (!acted) return Failure{acted.error()};
+    if (*acted) return Done{};
+  }
+  return Failure{foreign_pointer(address)};
+}
+
+Result<DeviceIndex, Error> AllDevices::holder(Address address) {
+  for (DeviceIndex index = 0; index < device_count(); ++index) {
+    const auto holds = device(index).holds(address);
+    if (!holds) return Failure{holds.error()};
+    if (*holds) return index;
+  }
+  return Failure{foreign_pointer(address)};
+}
+
+Result<StreamId, Error> AllDevices::identify(StreamRef stream) {
+  if (!streams_.asks_driver(stream)) return streams_.identify(stream);
+  DeviceAllocator& asked = device(stream.device);
+  if (const auto lost = asked.lost()) {
+    if (const auto known = streams_.last_known(stream)) return *known;
+    return Failure{*lost};
+  }
+  auto id = streams_.identify(stream);
+  if (!id) asked.note_failure(static_cast<CudaStatus>(id.error().cuda_code));
+  return id;
 }
 
 Result<Done, Error> AllDevices::free(Address address, const FreeCheck* check) {
-  if (address == Address{}) return Done{};
-  for (const auto& device : devices_) {
-    const auto freed = device->free(address, check);
-    if (!freed) return Failure{freed.error()};
-    if (*freed) return Done{};
+  if (check == nullptr || address == Address{}) {
+    return at_device_of(address, [&](auto& device) { return device.free(address, nullptr); });
   }
-  return Failure{foreign_pointer(address)};
+  const auto stream = user(address, check->stream, Allocator::block_device);
+  if (!stream) return Failure{stream.error()};
+  const BlockCheck expected{check->size, stream->id};
+  return at_device_of(address, [&](auto& device) { return device.free(address, &expected); });
+}
+
+Result<UserStream, Error> AllDevices::user(Address address, Stream stream, int device) {
+  const bool is_of_block = device == Allocator::block_device;
+  if (!is_of_block && find_device(device) == nullptr) {
+    return Failure{no_such_device(device, device_count())};
+  }
+  StreamRef ref{is_of_block ? 0 : device, handle_of(stream)};
+  if (is_of_block && streams_.asks_driver(ref)) {
+    const auto found = holder(address);
+    if (!found) return Failure{found.error()};
+    ref.device = *found;
+  }
+  const auto id = identify(ref);
+  if (!id) return Failure{id.error()};
+  return UserStream{*id, is_of_block ? std::nullopt : std::optional(device)};
+}
+
+Result<Done, Error> AllDevices::record_stream(Address address, Stream stream, int device) {
+  if (address == Address{}) return Done{};
+  const auto named = user(address, stream, device);
+  if (!named) return Failure{named.error()};
+  return at_device_of(address, [&](auto& each) { return each.record_stream(address, *named); });
+}
+
+Result<Done, Error> AllDevices::free_on(Address address, Stream stream, int device) {
+  if (address == Address{}) return Done{};
+  const auto named = user(address, stream, device);
+  if (!named) return Failure{named.error()};
+  return at_device_of(address, [&](auto& each) { return each.free_on(address, *named); });
+}
+
+Result<Done, Error> AllDevices::forget_stream(DeviceIndex device, Stream stream) {
+  if (find_device(device) == nullptr) return Failure{no_such_device(device, device_count())};
+  const StreamRef ref{device, handle_of(stream)};
+  if (ref.handle <= legacy_stream_handle)
+    return Failure{default_stream_does_not_end(legacy_default_stream)};
+  const auto id = identify(ref);
+  if (!id) return Failure{id.error()};
+  if (is_per_thread(*id)) return Failure{default_stream_does_not_end(*id)};
+  for (const auto& each : devices_) {
+    auto forgotten = each->forget_stream({device, *id});
+    if (!forgotten) return forgotten;
+  }
+  streams_.forget(ref);
+  return Done{};
+}
+
+Result<Done, Error> AllDevices::process_events(DeviceIndex device) {
+  DeviceAllocator* found = find_device(device);
+  if (found == nullptr) return Failure{no_such_device(device, device_count())};
+  return found->process_events();
 }
 
 Result<Done, Error> AllDevices::empty_cache() {
@@ -53,6 +161,29 @@ Result<Done, Error> AllDevices::empty_cache() {
     auto released = device->empty_cache();
     if (!released) return released;
   }
+  return Done{};
+}
+
+Result<Done, Error> AllDevices::set_memory_fraction(DeviceIndex device, double fraction) {
+  DeviceAllocator* found = find_device(device);
+  if (found == nullptr) return Failure{no_such_device(device, device_count())};
+  if (!(fraction >= 0.0 && fraction <= 1.0)) return Failure{bad_fraction(fraction)};
+  found->set_memory_fraction(fraction);
+  return Done{};
+}
+
+Result<Done, Error> AllDevices::reconfigure(std::string_view text) {
+  const auto options = options_.lock();
+  ParsedSettings parsed = parse_settings(text, *options);
+  if (!parsed.ok) {
+    return Failure{Error{ErrorCode::invalid_argument, 0, std::move(parsed.error.message)}};
+  }
+  const std::string unsupported = unsupported_setting_in(parsed.options);
+  if (!unsupported.empty()) return Failure{unsupported_setting(unsupported)};
+  const std::string fixed = unchangeable(*options, parsed.options);
+  if (!fixed.empty()) return Failure{unchangeable_setting(fixed)};
+  for (const auto& device : devices_) device->reconfigure(parsed.options);
+  *options = std::move(parsed.options);
   return Done{};
 }
 

@@ -5,14 +5,26 @@
 #pragma once
 
 #include <memory>
+#include <string>
+#include <string_view>
 #include <vector>
 
+#include "allocator/callbacks.h"
 #include "allocator/device_allocator.h"
+#include "allocator/stream_directory.h"
+#include "base/guarded.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "cairn/allocator.h"
+#include "cairn/stream.h"
 
 namespace cairn {
+
+// What a checked free says of the block.
+struct FreeCheck {
+  Bytes size;
+  Stream stream = nullptr;  // As the caller names it.
+};
 
 class AllDevices {
  public:
@@ -21,8 +33,16 @@ class AllDevices {
   // Address 0 for a request of 0 bytes.
   Result<Address, Error> allocate(const Request& request);
   Result<Done, Error> free(Address address, const FreeCheck* check);
+  // `device`: of the stream; Allocator::block_device is that of the block.
+  Result<Done, Error> record_stream(Address address, Stream stream, int device);
+  Result<Done, Error> free_on(Address address, Stream stream, int device);
+  Result<Done, Error> forget_stream(DeviceIndex device, Stream stream);
+  Result<Done, Error> process_events(DeviceIndex device);
   Result<Done, Error> empty_cache();
+  Result<Done, Error> set_memory_fraction(DeviceIndex device, double fraction);
+  Result<Done, Error> reconfigure(std::string_view text);
 
+  Callbacks& callbacks() { return callbacks_; }
   int device_count() const { return static_cast<int>(devices_.size()); }
   // REQUIRES: 0 <= index < device_count().
   DeviceAllocator& device(DeviceIndex index) { return *devices_[static_cast<std::size_t>(index)]; }
@@ -30,10 +50,23 @@ class AllDevices {
   DeviceAllocator* find_device(DeviceIndex index);
 
  private:
+  // What act(device) does with the one device that has the address.
+  template <class Act>
+  Result<Done, Error> at_device_of(Address address, Act&& act);
+  // The device of the live block that begins there.
+  Result<DeviceIndex, Error> holder(Address address);
+  // Which stream the handle names. A device that is lost is not asked. REQUIRES: it exists.
+  Result<StreamId, Error> identify(StreamRef stream);
+  // As the caller of record_stream() names it.
+  Result<UserStream, Error> user(Address address, Stream stream, int device);
+
+  Callbacks callbacks_;
+  StreamDirectory streams_;
   std::vector<std::unique_ptr<DeviceAllocator>> devices_;
+  Guarded<Options> options_;  // Of now.
 };
 
-// Both names of the legacy default stream are one stream.
-StreamId identify(Stream stream);
+// The first setting that is not supported yet; empty where all are.
+std::string unsupported_setting_in(const Options& options);
 
 }  // namespace cairn

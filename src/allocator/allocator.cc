@@ -41,6 +41,14 @@ auto attempt(Act&& act, Error* why) noexcept {
   return std::optional<Value>();
 }
 
+Options checked(Options options) {
+  const std::string fault = find_fault(options);
+  if (!fault.empty()) throw InvalidArgument({ErrorCode::invalid_argument, 0, fault});
+  const std::string unsupported = unsupported_setting_in(options);
+  if (!unsupported.empty()) throw_error(unsupported_setting(unsupported));
+  return options;
+}
+
 Options checked(ParsedSettings settings) {
   for (const std::string& warning : settings.warnings) {
     std::fprintf(stderr, "cairn: warning: %s\n", warning.c_str());
@@ -48,13 +56,7 @@ Options checked(ParsedSettings settings) {
   if (!settings.ok) {
     throw InvalidArgument({ErrorCode::invalid_argument, 0, std::move(settings.error.message)});
   }
-  return std::move(settings.options);
-}
-
-Options checked(Options options) {
-  const std::string fault = find_fault(options);
-  if (!fault.empty()) throw InvalidArgument({ErrorCode::invalid_argument, 0, fault});
-  return options;
+  return checked(std::move(settings.options));
 }
 
 DeviceAllocator& device_or_throw(AllDevices& devices, int index) {
@@ -63,9 +65,7 @@ DeviceAllocator& device_or_throw(AllDevices& devices, int index) {
   return *device;
 }
 
-FreeCheck make_check(std::size_t size_bytes, Stream stream) {
-  return {Bytes{size_bytes}, identify(stream)};
-}
+FreeCheck make_check(std::size_t size_bytes, Stream stream) { return {Bytes{size_bytes}, stream}; }
 
 }  // namespace
 
@@ -100,16 +100,69 @@ bool Allocator::try_free(void* pointer, Error* why) noexcept {
   return attempt([&] { return devices_->free(address_of(pointer), nullptr); }, why).has_value();
 }
 
-void Allocator::free(void* pointer, std::size_t size_bytes, Stream stream) {
+void Allocator::free(void* pointer, std::size_t size_bytes, StreamArgument stream) {
   const FreeCheck check = make_check(size_bytes, stream);
   value_or_throw(devices_->free(address_of(pointer), &check));
 }
 
-bool Allocator::try_free(void* pointer, std::size_t size_bytes, Stream stream,
+bool Allocator::try_free(void* pointer, std::size_t size_bytes, StreamArgument stream,
                          Error* why) noexcept {
   const FreeCheck check = make_check(size_bytes, stream);
   return attempt([&] { return devices_->free(address_of(pointer), &check); }, why).has_value();
 }
+
+void Allocator::record_stream(void* pointer, StreamArgument stream, int device) {
+  value_or_throw(devices_->record_stream(address_of(pointer), stream, device));
+}
+
+bool Allocator::try_record_stream(void* pointer, StreamArgument stream, int device,
+                                  Error* why) noexcept {
+  const Address address = address_of(pointer);
+  return attempt([&] { return devices_->record_stream(address, stream, device); }, why).has_value();
+}
+
+void Allocator::free_on(void* pointer, StreamArgument stream, int device) {
+  value_or_throw(devices_->free_on(address_of(pointer), stream, device));
+}
+
+bool Allocator::try_free_on(void* pointer, StreamArgument stream, int device, Error* why) noexcept {
+  const Address address = address_of(pointer);
+  return attempt([&] { return devices_->free_on(address, stream, device); }, why).has_value();
+}
+
+void Allocator::forget_stream(int device, StreamArgument stream) {
+  value_or_throw(devices_->forget_stream(device, stream));
+}
+
+bool Allocator::try_forget_stream(int device, StreamArgument stream, Error* why) noexcept {
+  return attempt([&] { return devices_->forget_stream(device, stream); }, why).has_value();
+}
+
+void Allocator::process_events(int device) { value_or_throw(devices_->process_events(device)); }
+
+bool Allocator::try_process_events(int device, Error* why) noexcept {
+  return attempt([&] { return devices_->process_events(device); }, why).has_value();
+}
+
+void Allocator::set_memory_fraction(int device, double fraction) {
+  value_or_throw(devices_->set_memory_fraction(device, fraction));
+}
+
+double Allocator::memory_fraction(int device) const {
+  return device_or_throw(*devices_, device).memory_fraction();
+}
+
+void Allocator::reconfigure(std::string_view text) { value_or_throw(devices_->reconfigure(text)); }
+
+CallbackId Allocator::add_free_memory_callback(std::function<bool(int)> callback) {
+  return devices_->callbacks().add(std::move(callback));
+}
+
+CallbackId Allocator::add_out_of_memory_observer(std::function<void(const Error&)> observer) {
+  return devices_->callbacks().add(std::move(observer));
+}
+
+void Allocator::remove_callback(CallbackId id) noexcept { devices_->callbacks().remove(id); }
 
 void Allocator::empty_cache() { value_or_throw(devices_->empty_cache()); }
 

@@ -20,11 +20,6 @@ Error invalid_argument(std::string message) {
 
 std::string exact(Bytes size) { return std::to_string(size.count) + " bytes"; }
 
-std::string stream_words(StreamId stream) {
-  if (stream == legacy_default_stream) return "the legacy default stream";
-  return "stream " + in_words(Address{stream.value});
-}
-
 const Block& block_at(const Segment& segment, Address address) {
   const Block* block = segment.first;
   while (!block->span().contains(address)) block = block->next;
@@ -41,31 +36,38 @@ std::string in_words(Bytes size) {
   return exact(size);
 }
 
+std::string stream_in_words(StreamId stream) {
+  if (stream == legacy_default_stream) return "the legacy default stream";
+  if (is_retired(stream)) return "a stream that was forgotten";
+  if (is_per_thread(stream)) return "the per-thread default stream of a thread";
+  return "stream " + in_words(Address{stream.value});
+}
+
+std::string event_in_words(const PendingEvent& pending) {
+  std::string words = "event " + in_words(Address{pending.event.value});
+  if (pending.block != nullptr) {
+    words += ", for which the freed block " + in_words(pending.block->ptr) + " of " +
+             exact(pending.block->size) + " waits,";
+  }
+  return words;
+}
+
+Error device_is_lost(const DeviceState& state) {
+  return {ErrorCode::cuda_error, static_cast<int>(*state.lost),
+          "Device " + std::to_string(state.device()) +
+              " is lost: an earlier CUDA driver call "
+              "failed with " +
+              std::string(to_string(*state.lost)) + " (" +
+              std::to_string(static_cast<int>(*state.lost)) +
+              "), after which the process must be "
+              "restarted. Memory of it can still be freed, but none is handed out any more"};
+}
+
 Error cuda_error(DriverCall call, const std::string& what, DeviceIndex device, CudaStatus status) {
   return {ErrorCode::cuda_error, static_cast<int>(status),
           "CUDA driver call " + std::string(to_string(call)) + " of " + what + on_device(device) +
               " failed: " + std::string(to_string(status)) + " (" +
               std::to_string(static_cast<int>(status)) + ")"};
-}
-
-Error out_of_memory(const Heap& heap, const HeapRequest& request,
-                    const DriverResult<MemoryInfo>& memory) {
-  const DeviceStats stats = heap.ledger().read();
-  const Bytes allocated{static_cast<std::uint64_t>(stats.allocated_bytes.all.current)};
-  const Bytes reserved{static_cast<std::uint64_t>(stats.reserved_bytes.all.current)};
-  std::string message = "CUDA out of memory. Tried to allocate " +
-                        in_words(heap.segment_size(request)) + " for a request of " +
-                        exact(request.requested) + on_device(heap.device()) + " (" +
-                        stream_words(request.stream) + "). ";
-  if (memory) {
-    message += "The device has a total capacity of " + in_words(memory->total) + " of which " +
-               in_words(memory->free) + " is free. ";
-  }
-  message += "Of the memory that Cairn holds, " + in_words(allocated) + " is allocated and " +
-             in_words(reserved - allocated) +
-             " is reserved but unallocated, between live blocks. Free some of these; if much is " +
-             "unallocated, max_split_size_mb may reduce fragmentation.";
-  return {ErrorCode::out_of_memory, static_cast<int>(CudaStatus::out_of_memory), message};
 }
 
 Error larger_than_possible(Bytes requested) {
@@ -99,14 +101,44 @@ Error bad_alignment(Bytes alignment) {
                           " cannot be: it must be a power of two and at most 2 MiB");
 }
 
+Error bad_fraction(double fraction) {
+  return invalid_argument("A memory fraction of " + std::to_string(fraction) +
+                          " cannot be: it must be from 0 to 1");
+}
+
+Error impossible_stream(std::uint64_t handle) {
+  return invalid_argument(in_words(Address{handle}) +
+                          " names no stream: handles, and ids of streams, are below 2^61");
+}
+
+Error default_stream_does_not_end(StreamId stream) {
+  return invalid_argument("Cannot forget " + stream_in_words(stream) +
+                          ": default streams are not destroyed");
+}
+
+Error unsupported_setting(const std::string& setting) {
+  return {ErrorCode::unsupported, 0, "The setting " + setting + " is not supported yet"};
+}
+
+Error unchangeable_setting(const std::string& setting) {
+  return {ErrorCode::unsupported, 0,
+          "The setting " + setting +
+              " cannot change while the allocator works; make another "
+              "allocator"};
+}
+
 Error not_live(const Heap& heap, const Segment& segment, Address pointer) {
   const Block& block = block_at(segment, pointer);
-  std::string message = "Cannot free " + in_words(pointer) + on_device(heap.device()) + ": ";
+  std::string message = "Not a live block: " + in_words(pointer) + on_device(heap.device()) + ": ";
   const std::string range = "block " + in_words(block.ptr) + " of " + exact(block.size) + " (" +
-                            stream_words(block.stream) + ")";
+                            stream_in_words(block.stream) + ")";
   if (block.allocated) {
     message += "it lies " + exact(pointer - block.ptr) + " inside the live " + range +
-               "; free takes the address that allocate gave";
+               "; name it by the address that allocate gave";
+  } else if (!block.is_free()) {
+    message += "it is in the freed " + range +
+               ", which waits for other streams; was it freed "
+               "twice?";
   } else {
     message += "it is in the free " + range + "; was it freed before?";
   }
@@ -114,8 +146,8 @@ Error not_live(const Heap& heap, const Segment& segment, Address pointer) {
 }
 
 Error foreign_pointer(Address pointer) {
-  return invalid_argument("Cannot free " + in_words(pointer) +
-                          ": it is in no memory of this allocator; was it allocated elsewhere, or "
+  return invalid_argument("Not a live block: " + in_words(pointer) +
+                          " is in no memory of this allocator; was it allocated elsewhere, or "
                           "freed and given back to the driver?");
 }
 
@@ -127,8 +159,8 @@ Error wrong_size(const Block& block, Bytes size) {
 
 Error wrong_stream(const Block& block, StreamId stream) {
   return invalid_argument("Cannot free " + in_words(block.ptr) + on_device(block.device) + " on " +
-                          stream_words(stream) + ": it was allocated for " +
-                          stream_words(block.stream));
+                          stream_in_words(stream) + ": it was allocated for " +
+                          stream_in_words(block.stream));
 }
 
 }  // namespace cairn

@@ -1,14 +1,55 @@
 #include "allocator/release.h"
 
 #include "allocator/error_text.h"
+#include "allocator/event_progress.h"
 #include "base/in_words.h"
 
 namespace cairn {
+namespace {
 
-Result<Done, Error> release_segments(Heap& heap, Driver& driver,
+Result<Done, Error> wait_for_device(StreamKey stream, const DeviceContext& context) {
+  const auto waited = context.state.noted(context.driver.device_sync(stream.device));
+  if (waited) return Done{};
+  return Failure{cuda_error(DriverCall::device_sync, stream_in_words(stream.id), stream.device,
+                            waited.error())};
+}
+
+// Waits for all work of the stream, by what reaches it.
+Result<Done, Error> wait_for_stream(StreamKey stream, const DeviceContext& context) {
+  if (is_retired(stream.id)) return wait_for_events_of(stream, context.state, context.driver);
+  const auto as = context.streams.direct(stream);
+  if (!as) return wait_for_device(stream, context);
+  const auto waited = context.state.noted(context.driver.stream_sync(*as));
+  if (waited) return Done{};
+  if (waited.error() == CudaStatus::invalid_handle) return wait_for_device(stream, context);
+  return Failure{cuda_error(DriverCall::stream_sync, stream_in_words(stream.id), stream.device,
+                            waited.error())};
+}
+
+// Events that could not be waited for; those that stand for several blocks stand there in a row.
+void destroy_events(const EventQueues::Queue& queue, const DeviceContext& context) {
+  EventHandle last{};
+  for (const PendingEvent& pending : queue) {
+    if (context.state.lost) return;
+    if (pending.event == last) continue;
+    last = pending.event;
+    static_cast<void>(
+        context.state.noted(context.driver.event_destroy(pending.home->device, last)));
+  }
+}
+
+}  // namespace
+
+Result<Done, Error> release_segments(const DeviceContext& context,
                                      const std::vector<const Segment*>& segments) {
+  Heap& heap = context.state.heap;
   for (const Segment* segment : segments) {
-    const auto freed = driver.free(heap.device(), segment->span.begin);
+    if (heap.may_be_in_use(segment->stream)) {
+      auto waited = wait_for_stream({heap.device(), segment->stream}, context);
+      if (!waited) return waited;
+      heap.mark_idle(segment->stream);
+    }
+    const auto freed = context.state.noted(context.driver.free(heap.device(), segment->span.begin));
     if (!freed) {
       const std::string span = in_words(segment->span);
       return Failure{cuda_error(DriverCall::free, span, heap.device(), freed.error())};
@@ -19,11 +60,34 @@ Result<Done, Error> release_segments(Heap& heap, Driver& driver,
   return Done{};
 }
 
-Result<Done, Error> release_cached_blocks(Heap& heap, Driver& driver) {
-  heap.ledger().synced_all_streams();
-  auto released = release_segments(heap, driver, heap.releasable());
+Result<Done, Error> release_all_free(const DeviceContext& context) {
+  Heap& heap = context.state.heap;
+  auto released = release_segments(context, heap.releasable());
   heap.drop_empty_shares();
   return released;
+}
+
+void give_everything_back(const DeviceContext& context) {
+  DeviceState& state = context.state;
+  static_cast<void>(wait_for_all_events(state, context.driver));
+  for (const auto& [address, segment] : state.heap.segments()) {
+    if (state.lost) return;
+    if (state.heap.may_be_in_use(segment.stream)) {
+      static_cast<void>(wait_for_stream({state.device(), segment.stream}, context));
+      state.heap.mark_idle(segment.stream);
+    }
+    if (state.lost) return;
+    static_cast<void>(state.noted(context.driver.free(state.device(), address)));
+  }
+  for (const auto& [place, home] : state.pools.homes()) {
+    for (const EventHandle event : home.unused) {
+      if (state.lost) return;
+      static_cast<void>(state.noted(context.driver.event_destroy(home.device, event)));
+    }
+  }
+  for (const auto& [stream, queue] : state.queues.all()) {
+    destroy_events(queue, context);
+  }
 }
 
 }  // namespace cairn

@@ -1,59 +1,151 @@
 #include "allocator/retry_ladder.h"
 
 #include "allocator/error_text.h"
+#include "allocator/event_progress.h"
+#include "allocator/memory_report.h"
 #include "allocator/release.h"
+#include "base/in_words.h"
 
 namespace cairn {
 
-Result<Address, Error> RetryLadder::climb() {
-  const Bytes size = heap_.segment_size(request_);
-  for (const Rung rung :
-       {&RetryLadder::ask_first, &RetryLadder::release_oversize, &RetryLadder::release_all}) {
-    const Room room = (this->*rung)();
-    if (!room) return Failure{room.error()};
-    if (!*room) continue;
-    heap_.reserve_segment(request_);
-    const auto segment = driver_.malloc(heap_.device(), size);
-    if (segment) return hand_out(*segment, size);
-    if (segment.error() != CudaStatus::out_of_memory) {
-      return Failure{
-          cuda_error(DriverCall::malloc, in_words(size), heap_.device(), segment.error())};
-    }
+const RetryLadder::Rung RetryLadder::rungs[] = {
+    &RetryLadder::call_back,
+    &RetryLadder::search_called_back,
+    &RetryLadder::collect_garbage,
+    &RetryLadder::ask,
+    &RetryLadder::take_segment,
+    &RetryLadder::release_oversize,
+    &RetryLadder::ask,
+    &RetryLadder::take_segment,
+    &RetryLadder::wait_for_events,
+    &RetryLadder::release_everything,
+    &RetryLadder::ask_at_last,
+    &RetryLadder::take_segment,
+    &RetryLadder::fail,
+};
+
+void RetryLadder::climb(const DeviceContext& context) {
+  while (!is_over()) {
+    const Rung rung = rungs[rung_++];
+    if ((this->*rung)(context) == Next::act) return;
   }
-  return Failure{fail()};
 }
 
-RetryLadder::Room RetryLadder::ask_first() { return true; }
-
-RetryLadder::Room RetryLadder::release_oversize() {
-  const Heap::OversizeRelease oversize = heap_.oversize_releasable(request_);
-  const auto released = release_segments(heap_, driver_, oversize.segments);
-  if (!released) return Failure{released.error()};
-  return oversize.is_enough;
-}
-
-RetryLadder::Room RetryLadder::release_all() {
-  const auto released = release_cached_blocks(heap_, driver_);
-  if (!released) return Failure{released.error()};
-  heap_.ledger().retried();
-  return true;
-}
-
-Result<Address, Error> RetryLadder::hand_out(Address segment, Bytes size) {
-  const Span span{segment, size};
-  if (!heap_.can_add(span)) return Failure{impossible_segment(heap_.device(), span)};
-  heap_.ledger().driver_allocated();
-  const Block* block = heap_.allocate_in_new_segment(request_, span);
-  if (block == nullptr) {
-    return Failure{misaligned_segment(heap_.device(), span, request_.alignment)};
+void RetryLadder::act(DeviceIndex device, Driver& driver) {
+  if (calls_back_) {
+    called_back_freed_ = callbacks_.free_memory(device, complaints_);
+  } else {
+    answer_ = driver.malloc(device, asked_);
   }
-  return block->ptr;
+  calls_back_ = false;
 }
 
-Error RetryLadder::fail() {
-  const auto memory = driver_.mem_info(heap_.device());
-  heap_.ledger().ran_out_of_memory();
-  return out_of_memory(heap_, request_, memory);
+RetryLadder::Next RetryLadder::over(Result<Address, Error> result) {
+  result_ = std::move(result);
+  return Next::rung;
+}
+
+RetryLadder::Next RetryLadder::search(Heap& heap) {
+  const Block* block = heap.search_again(request_);
+  return block == nullptr ? Next::rung : over(block->ptr);
+}
+
+RetryLadder::Next RetryLadder::call_back(const DeviceContext&) {
+  calls_back_ = callbacks_.can_free_memory();
+  return calls_back_ ? Next::act : Next::rung;
+}
+
+RetryLadder::Next RetryLadder::search_called_back(const DeviceContext& context) {
+  if (context.state.lost) return over(Failure{device_is_lost(context.state)});
+  return called_back_freed_ ? search(context.state.heap) : Next::rung;
+}
+
+RetryLadder::Next RetryLadder::collect_garbage(const DeviceContext& context) {
+  if (!context.state.limit) return Next::rung;
+  const auto released = release_segments(context, context.state.heap.garbage(*context.state.limit));
+  return released ? Next::rung : over(Failure{released.error()});
+}
+
+// Whether the limits let the driver be asked; the room for its answer is made before.
+RetryLadder::Next RetryLadder::ask(const DeviceContext& context) {
+  if (!may_ask_) return Next::rung;
+  DeviceState& state = context.state;
+  const Bytes size = state.heap.segment_size(request_);
+  const Bytes held = state.reserved() + size;
+  if (state.limit && held > *state.limit) return Next::rung;
+  if (state.rejects && held > state.rejected_above) {
+    state.heap.ledger().rejected();
+    return over(Failure{rejected(state, request_, context.driver, complaints_)});
+  }
+  state.heap.reserve_segment(request_);
+  asked_ = size;
+  if (!state.asks_unlocked) return Next::rung;
+  state.asked += size;
+  return Next::act;
+}
+
+RetryLadder::Next RetryLadder::take_segment(const DeviceContext& context) {
+  DeviceState& state = context.state;
+  if (asked_ == Bytes{0}) return Next::rung;
+  if (answer_) {
+    state.asked -= asked_;
+  } else {
+    answer_ = context.driver.malloc(state.device(), asked_);
+  }
+  const bool was_lost = state.lost.has_value();  // By another thread; what was given is left alone.
+  const auto given = state.noted(*answer_);
+  answer_.reset();
+  may_ask_ = false;
+  if (was_lost) return over(Failure{device_is_lost(state)});
+  if (given) return hand_out(context, *given);
+  const Bytes size = std::exchange(asked_, Bytes{0});
+  if (given.error() == CudaStatus::out_of_memory) return Next::rung;
+  return over(
+      Failure{cuda_error(DriverCall::malloc, in_words(size), state.device(), given.error())});
+}
+
+RetryLadder::Next RetryLadder::hand_out(const DeviceContext& context, Address segment) {
+  Heap& heap = context.state.heap;
+  const Span span{segment, asked_};
+  if (!heap.can_add(span)) return over(Failure{impossible_segment(heap.device(), span)});
+  try {
+    heap.reserve_segment(request_);  // Another thread may have taken the room.
+  } catch (...) {
+    static_cast<void>(context.state.noted(context.driver.free(heap.device(), segment)));
+    throw;
+  }
+  heap.ledger().driver_allocated();
+  const Block* block = heap.allocate_in_new_segment(request_, span);
+  if (block != nullptr) return over(block->ptr);
+  return over(Failure{misaligned_segment(heap.device(), span, request_.alignment)});
+}
+
+RetryLadder::Next RetryLadder::release_oversize(const DeviceContext& context) {
+  const Heap::OversizeRelease oversize = context.state.heap.oversize_releasable(request_);
+  const auto released = release_segments(context, oversize.segments);
+  if (!released) return over(Failure{released.error()});
+  may_ask_ = oversize.is_enough;
+  return Next::rung;
+}
+
+RetryLadder::Next RetryLadder::wait_for_events(const DeviceContext& context) {
+  const auto waited = wait_for_all_events(context.state, context.driver);
+  return waited ? search(context.state.heap) : over(Failure{waited.error()});
+}
+
+RetryLadder::Next RetryLadder::release_everything(const DeviceContext& context) {
+  const auto released = release_all_free(context);
+  return released ? search(context.state.heap) : over(Failure{released.error()});
+}
+
+RetryLadder::Next RetryLadder::ask_at_last(const DeviceContext& context) {
+  context.state.heap.ledger().retried();
+  may_ask_ = true;
+  return ask(context);
+}
+
+RetryLadder::Next RetryLadder::fail(const DeviceContext& context) {
+  return over(Failure{out_of_memory(context.state, request_, context.driver, complaints_)});
 }
 
 }  // namespace cairn

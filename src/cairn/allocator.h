@@ -48,7 +48,7 @@ class Driver;
 struct Request {
   std::size_t size_bytes = 0;         // 0 gives a null pointer and no block.
   int device = 0;                     // From 0, as CUDA counts.
-  Stream stream = nullptr;            // Null is the legacy default stream, as is 0x1.
+  StreamArgument stream = {};         // Null is the default stream (see cairn/stream.h).
   std::size_t alignment_bytes = 512;  // A power of two, 2 MiB at most; 512 bytes always hold.
 };
 
@@ -94,30 +94,30 @@ class Allocator {
   bool try_free(void* pointer, Error* why = nullptr) noexcept;
 
   // The same, checked: `size_bytes` must be what was requested and `stream` the block's stream.
-  void free(void* pointer, std::size_t size_bytes, Stream stream);
-  bool try_free(void* pointer, std::size_t size_bytes, Stream stream,
+  void free(void* pointer, std::size_t size_bytes, StreamArgument stream);
+  bool try_free(void* pointer, std::size_t size_bytes, StreamArgument stream,
                 Error* why = nullptr) noexcept;
 
   // Says that work on `stream` uses the block (PyTorch: record_stream), which the block's own
   // stream need not say. `device` is the stream's; by default the block's. Null does nothing.
   // Throws InvalidArgument for a pointer that is not the start of a live block, and for a stream or
   // a device that cannot be; nothing changes then.
-  void record_stream(void* pointer, Stream stream, int device = block_device);
-  bool try_record_stream(void* pointer, Stream stream, int device = block_device,
+  void record_stream(void* pointer, StreamArgument stream, int device = block_device);
+  bool try_record_stream(void* pointer, StreamArgument stream, int device = block_device,
                          Error* why = nullptr) noexcept;
 
   // Takes the block back, to be handed out again only when the work that is on `stream` now is
   // done: record_stream() and free() in one. Throws as both; then nothing changes.
-  void free_on(void* pointer, Stream stream, int device = block_device);
-  bool try_free_on(void* pointer, Stream stream, int device = block_device,
+  void free_on(void* pointer, StreamArgument stream, int device = block_device);
+  bool try_free_on(void* pointer, StreamArgument stream, int device = block_device,
                    Error* why = nullptr) noexcept;
 
   // Announces that this stream will be destroyed: no work is put on it any more. Its work so far is
   // still waited for where its memory, or what it used, is to be handed out again; later streams of
   // the same handle are others. Throws InvalidArgument for a default stream, CudaError when the
   // driver fails; then the stream is still known, and it can be called again.
-  void forget_stream(int device, Stream stream);
-  bool try_forget_stream(int device, Stream stream, Error* why = nullptr) noexcept;
+  void forget_stream(int device, StreamArgument stream);
+  bool try_forget_stream(int device, StreamArgument stream, Error* why = nullptr) noexcept;
 
   // Looks at the pending events of a device, as every allocation does: blocks whose events are done
   // become free. Throws CudaError when the driver refuses to say of one; that one stays pending.

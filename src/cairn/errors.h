@@ -61,7 +61,7 @@ struct Error {
   int cuda_code = 0;    // The CUresult, where code is cuda_error or out_of_memory; else 0.
   std::string message;  // Names the pointer, size, device or stream, and what to do.
   // The quantities, where code is rejected, or out_of_memory of a request below 2^60 bytes.
-  std::shared_ptr<const MemoryReport> memory;
+  std::shared_ptr<const MemoryReport> memory = nullptr;
 
   explicit operator bool() const noexcept { return code != ErrorCode::none; }
 };

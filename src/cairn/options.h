@@ -1,7 +1,8 @@
 // Settings of an allocator: PyTorch's keys (PYTORCH_CUDA_ALLOC_CONF), typed, and three of our own.
-// An Allocator obeys max_split_size, max_non_split_rounding, large_segment_size,
-// roundup_power2_divisions and best_fit_tie; the other settings are read and kept, and change
-// nothing yet.
+// An Allocator obeys all but these: it refuses backend cuda_malloc_async, expandable_segments and
+// pytorch_defects as Unsupported, and it reads and keeps expandable_segments_reserve,
+// expandable_segments_reserve_by_class, graph_capture_record_stream_reuse and pinned_*, which
+// change nothing yet.
 //
 // Functions can be called from any thread; parse_settings reads its arguments alone.
 #pragma once

@@ -90,6 +90,14 @@ void warn_of_native_keys(Parse& parse) {
   parse.warnings.push_back("settings: backend:cudaMallocAsync ignores " + names);
 }
 
+void warn_of_threshold_without_limit(Parse& parse) {
+  const Options& options = parse.options;
+  if (options.backend != Backend::native || options.garbage_collection_threshold <= 0) return;
+  if (options.per_process_memory_fraction < 1) return;
+  parse.warnings.push_back(
+      "settings: garbage_collection_threshold has no effect until a memory fraction is set");
+}
+
 }  // namespace
 }  // namespace settings
 
@@ -104,7 +112,10 @@ ParsedSettings parse_settings(std::string_view text, const Options& before,
   ParsedSettings result;
   result.ok = settings::read_all(parse);
   result.options = result.ok ? parse.options : before;
-  if (result.ok) settings::warn_of_native_keys(parse);
+  if (result.ok) {
+    settings::warn_of_native_keys(parse);
+    settings::warn_of_threshold_without_limit(parse);
+  }
   result.warnings = std::move(parse.warnings);
   result.error = std::move(parse.error);
   return result;

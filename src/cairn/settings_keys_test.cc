@@ -141,7 +141,8 @@ TEST(SettingsKeys, AGoodValueSetsItsMemberAndNothingElse) {
     const auto parsed = parse_settings(good.text);
     ASSERT_TRUE(parsed.ok) << parsed.error.message;
     EXPECT_EQ(parsed.options, expected);
-    EXPECT_TRUE(parsed.warnings.empty());
+    const bool lacks_limit = parsed.options.garbage_collection_threshold > 0;
+    EXPECT_EQ(parsed.warnings.size(), lacks_limit ? 1u : 0u);
   }
 }
 
@@ -271,6 +272,23 @@ TEST(SettingsKeys, AnotherBackendIgnoresNativeKeysWithOneWarning) {
   EXPECT_TRUE(warnings("backend:cudaMallocAsync,max_split_size_mb:64,backend:native").empty());
   const Options async = parse_settings("backend:cudaMallocAsync").options;
   EXPECT_EQ(warnings("max_split_size_mb:64", async).size(), 1u);
+}
+
+TEST(SettingsKeys, AThresholdWithoutAMemoryLimitIsOneWarning) {
+  const auto warnings = [](std::string_view text, const Options& before = {}) {
+    return parse_settings(text, before, SettingsDialect::pytorch).warnings;
+  };
+  const auto told = warnings("garbage_collection_threshold:0.8");
+  ASSERT_EQ(told.size(), 1u);
+  EXPECT_NE(told[0].find("has no effect until a memory fraction is set"), std::string::npos);
+  EXPECT_TRUE(warnings("garbage_collection_threshold:0.8,per_process_memory_fraction:0.9").empty());
+  EXPECT_TRUE(warnings("per_process_memory_fraction:0,garbage_collection_threshold:0.8").empty());
+  const Options limited = parse_settings("per_process_memory_fraction:0.5").options;
+  EXPECT_TRUE(warnings("garbage_collection_threshold:0.8", limited).empty());
+  EXPECT_EQ(
+      warnings("garbage_collection_threshold:0.8,per_process_memory_fraction:1", limited).size(),
+      1u);
+  EXPECT_EQ(warnings("garbage_collection_threshold:0.8,backend:cudaMallocAsync").size(), 1u);
 }
 
 }  // namespace

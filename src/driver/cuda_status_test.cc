@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <set>
+
 namespace cairn {
 namespace {
 
@@ -36,6 +38,17 @@ TEST(CudaStatus, OtherCodesAndNamesAreNotRecognized) {
   EXPECT_EQ(to_string(CudaStatus{1000}), "unrecognized");
   for (const char* name : {"", "unrecognized", "Out_of_memory", "cuda_error_out_of_memory"})
     EXPECT_EQ(cuda_status_from(name), std::nullopt) << name;
+}
+
+// The list of src/allocator/README.md.
+TEST(CudaStatus, TheseCodesAndNoOthersLoseTheDevice) {
+  std::set<int> sticky{201, 214, 220, 226, 700, 702, 709, 710, 721, 911};
+  for (int code = 714; code <= 719; ++code) sticky.insert(code);
+  for (int code = 805; code <= 810; ++code) sticky.insert(code);
+  for (int code = -1; code <= 1000; ++code) {
+    EXPECT_EQ(is_sticky(CudaStatus{code}), sticky.contains(code)) << code;
+  }
+  for (const int code : sticky) EXPECT_NE(to_string(CudaStatus{code}), "unrecognized") << code;
 }
 
 }  // namespace

@@ -6,7 +6,9 @@
 
 #include <vector>
 
+#include "driver/calls_in_test.h"
 #include "driver/null_driver.h"
+#include "driver/recording_driver.h"
 
 namespace cairn {
 namespace {
@@ -104,6 +106,41 @@ TEST_F(FaultInjectorTest, APlanWhoseErrorNeverCameOutHasNotFired) {
   allocations(3);
   ASSERT_EQ(injector.unfired().size(), 1u);
   EXPECT_EQ(injector.unfired().front().error, broken);
+}
+
+TEST(FaultsOfEveryCall, WithoutAPlanEachCallPasses) {
+  AnsweringDriver answering;
+  RecordingDriver below(answering);
+  FaultInjector injector(below);
+  expect_all_passes(injector, below);
+}
+
+TEST(FaultsOfEveryCall, EachKindFailsWhereItIsPlannedAndNeverReachesTheDriver) {
+  AnsweringDriver answering;
+  RecordingDriver below(answering);
+  FaultInjector injector(below);
+  for (const CallInTest& call : every_call()) {
+    injector.add({.call = call.told.call, .error = broken});
+    EXPECT_EQ(call.make(injector, call.told), broken) << to_string(call.told.call);
+    EXPECT_TRUE(below.take_record().empty()) << to_string(call.told.call);
+    EXPECT_EQ(call.make(injector, call.told), ok) << to_string(call.told.call);
+    (void)below.take_record();
+  }
+  EXPECT_TRUE(injector.unfired().empty());
+}
+
+TEST(FaultsOfEveryCall, EachKindLosesItsDeviceForAllOthers) {
+  AnsweringDriver answering;
+  RecordingDriver below(answering);
+  for (const CallInTest& call : every_call()) {
+    FaultInjector injector(below);
+    injector.add({.call = call.told.call, .error = broken, .sticky = true});
+    EXPECT_EQ(call.make(injector, call.told), broken);
+    for (const CallInTest& later : every_call()) {
+      EXPECT_EQ(later.make(injector, later.told), broken) << to_string(later.told.call);
+    }
+  }
+  EXPECT_TRUE(below.take_record().empty());
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
-// A driver that costs next to nothing: every allocation gets fresh addresses, and memory never runs
+// A driver that costs next to nothing: every allocation gets fresh addresses, memory never runs
 // out, and work is done as soon as it is there. For benchmarks, where the allocator alone is
-// measured; nothing is checked and freed addresses never come back.
+// measured; nothing is checked and freed addresses never come back. All streams are of the primary
+// context, and a stream's id is its handle.
 //
 // Thread safety: all calls; what changes is atomic.
 #pragma once

@@ -6,6 +6,7 @@
 #include <thread>
 #include <vector>
 
+#include "driver/calls_in_test.h"
 #include "driver/fault_injector.h"
 #include "driver/null_driver.h"
 
@@ -72,6 +73,39 @@ TEST_F(RecordingDriverTest, NoCallIsLostBetweenThreads) {
   for (std::thread& thread : threads) thread.join();
   EXPECT_EQ(recorder.calls(DriverCall::malloc), 4000u);
   EXPECT_EQ(recorder.take_record().size(), 4000u);
+}
+
+TEST(RecordOfEveryCall, SaysAllThatWentInAndCameOut) {
+  AnsweringDriver answering;
+  RecordingDriver below(answering);
+  FaultInjector between(below);
+  RecordingDriver recorder(between);
+  expect_all_passes(recorder, below);
+  const std::vector<CallInTest> calls = every_call();
+  const std::vector<RecordedCall> record = recorder.take_record();
+  ASSERT_EQ(record.size(), calls.size());
+  for (std::size_t i = 0; i < calls.size(); ++i) {
+    EXPECT_TRUE(record[i] == calls[i].told) << to_string(calls[i].told.call);
+  }
+}
+
+TEST(RecordOfEveryCall, AFailureHasACodeAndNoAnswer) {
+  AnsweringDriver answering;
+  FaultInjector injector(answering);
+  RecordingDriver recorder(injector);
+  for (const CallInTest& call : every_call()) {
+    const std::uint64_t before = recorder.calls(call.told.call);
+    injector.add({.call = call.told.call, .error = CudaStatus::unknown});
+    EXPECT_EQ(call.make(recorder, call.told), CudaStatus::unknown);
+    const RecordedCall made = recorder.take_record().front();
+    EXPECT_EQ(made.call, call.told.call);
+    EXPECT_EQ(made.device, 1);
+    EXPECT_EQ(made.status, CudaStatus::unknown);
+    EXPECT_EQ(made.memory.total, Bytes{});
+    EXPECT_FALSE(made.is_done);
+    EXPECT_EQ(made.stream_id, 0u);
+    EXPECT_EQ(recorder.calls(call.told.call), before + 1);
+  }
 }
 
 }  // namespace

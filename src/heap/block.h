@@ -13,13 +13,13 @@ namespace cairn {
 
 struct BlockPool;
 struct ExpandableSegment;
-class FreeIndex;
 struct Segment;
 struct StackContext;
+struct StreamShare;
 
 inline constexpr Bytes block_granularity{512};  // Every block's address and size is a multiple.
 
-// What few blocks have and no hit looks at.
+// What few blocks have and no hit looks at. The heap owns it, and drops it when it is empty.
 struct ColdBlockFields {
   std::vector<StreamKey> stream_uses;  // Other streams that use the live block, in order.
   const StackContext* context_when_allocated = nullptr;
@@ -36,8 +36,9 @@ struct alignas(128) Block {
   BlockPool* pool = nullptr;
   StreamId stream;  // The stream that the block is reused on.
 
-  // Free blocks are nodes of a FreeIndex: that of the pool and the stream.
-  FreeIndex* index = nullptr;
+  StreamShare* share = nullptr;  // What the stream has in the pool.
+
+  // Free blocks are nodes of the share's index.
   Block* index_left = nullptr;
   Block* index_right = nullptr;
   std::uint64_t registration_counter = 0;  // The segment's: lower is older.

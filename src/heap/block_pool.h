@@ -5,26 +5,31 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
+#include <utility>
 
 #include "base/ids.h"
 #include "heap/free_index.h"
 
 namespace cairn {
 
+// What one stream has in a pool.
+struct StreamShare {
+  explicit StreamShare(FreeOrder order) : index(order) {}
+
+  std::size_t segments = 0;  // How many segments are its own.
+  // Whether a block became free since the stream's work was last waited for: that work may still
+  // use its memory.
+  bool may_be_in_use = false;
+  FreeIndex index;  // Its free blocks.
+};
+
 struct BlockPool {
-  // What one stream has in the pool.
-  struct Share {
-    explicit Share(FreeOrder order) : index(order) {}
-
-    FreeIndex index;           // Its free blocks.
-    std::size_t segments = 0;  // How many segments are its own.
-  };
-
   BlockPool(PoolKind pool_kind, FreeOrder order) : kind(pool_kind), order_(order) {}
 
   // The share of a stream, or null if it has none.
-  Share* find_share(StreamId stream) {
+  StreamShare* find_share(StreamId stream) {
     if (last_share_ != nullptr && last_stream_ == stream) return last_share_;
     const auto found = shares.find(stream);
     if (found == shares.end()) return nullptr;
@@ -32,12 +37,22 @@ struct BlockPool {
     last_share_ = &found->second;
     return last_share_;
   }
-  const Share* find_share(StreamId stream) const {
+  const StreamShare* find_share(StreamId stream) const {
     const auto found = shares.find(stream);
     return found == shares.end() ? nullptr : &found->second;
   }
   // Throws std::bad_alloc, and then nothing has changed.
-  Share& make_share(StreamId stream) { return shares.try_emplace(stream, order_).first->second; }
+  StreamShare& make_share(StreamId stream) {
+    return shares.try_emplace(stream, order_).first->second;
+  }
+  // REQUIRES: there is no share of `to`.
+  void rename_share(StreamId from, StreamId to) noexcept {
+    last_share_ = nullptr;
+    auto share = shares.extract(from);
+    if (share.empty()) return;
+    share.key() = to;
+    shares.insert(std::move(share));
+  }
   // Shares without a segment go: streams come and go by the thousand.
   void drop_empty_shares() {
     last_share_ = nullptr;
@@ -45,12 +60,13 @@ struct BlockPool {
   }
 
   const PoolKind kind;
-  std::map<StreamId, Share> shares;  // In order of the stream's value.
+  std::map<StreamId, StreamShare> shares;  // In order of the stream's value.
+  std::int64_t searches = 0;  // That counted: a free block's age is what was added since.
 
  private:
   const FreeOrder order_;
   StreamId last_stream_;  // Most requests name the stream of the one before.
-  Share* last_share_ = nullptr;
+  StreamShare* last_share_ = nullptr;
 };
 
 }  // namespace cairn

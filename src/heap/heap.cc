@@ -12,17 +12,20 @@ Heap::Heap(DeviceIndex device, const Options& options)
       policy_(options),
       pools_{BlockPool{PoolKind::small, {options.best_fit_tie}},
              BlockPool{PoolKind::large, {options.best_fit_tie}}},
-      ledger_(policy_.max_split_size()) {}
+      ledger_(policy_.max_split_size()),
+      collection_threshold_(options.garbage_collection_threshold) {}
 
-const Block* Heap::allocate(const HeapRequest& request) {
+const Block* Heap::search(const HeapRequest& request, bool counts) {
   CAIRN_AUDIT(*this);
   const Bytes rounded = policy_.round(request.requested);
-  BlockPool::Share* share = pool_of(rounded).find_share(request.stream);
+  BlockPool& pool = pool_of(rounded);
+  slots_.reserve(2);
+  live_.reserve(1);
+  if (counts) ++pool.searches;
+  StreamShare* share = pool.find_share(request.stream);
   if (share == nullptr) return nullptr;
   Block* block = find_fit(share->index, request, rounded);
   if (block == nullptr) return nullptr;
-  slots_.reserve(2);
-  live_.reserve(1);
   share->index.erase(*block);
   return &hand_out(*block, request, rounded);
 }
@@ -88,7 +91,7 @@ void Heap::adopt_segment(const SegmentLayout& layout) {
 Segment& Heap::add_segment(Span span, BlockPool& pool, StreamId stream) {
   CAIRN_HOLDS(block_size_granular, is_multiple(span.size, block_granularity));
   CAIRN_HOLDS(block_aligned, is_aligned(span.begin, block_granularity));
-  BlockPool::Share& share = *pool.find_share(stream);
+  StreamShare& share = *pool.find_share(stream);
   ++share.segments;
   spare_segment_.key() = span.begin;
   Segment& segment = segments_.insert(std::move(spare_segment_)).position->second;
@@ -100,7 +103,7 @@ Segment& Heap::add_segment(Span span, BlockPool& pool, StreamId stream) {
   block.segment = &segment;
   block.pool = &pool;
   block.stream = stream;
-  block.index = &share.index;
+  block.share = &share;
   block.registration_counter = segment.registration_counter;
   block.device = static_cast<std::int16_t>(device_);
   segment.first = &block;
@@ -110,7 +113,8 @@ Segment& Heap::add_segment(Span span, BlockPool& pool, StreamId stream) {
 
 // REQUIRES: `block` is in no index and has room; two slots and an entry of the live table are
 // reserved.
-const Block& Heap::hand_out(Block& block, const HeapRequest& request, Bytes rounded) {
+[[gnu::always_inline]] inline const Block& Heap::hand_out(Block& block, const HeapRequest& request,
+                                                          Bytes rounded) {
   const Bytes prefix = round_up(block.ptr, request.alignment) - block.ptr;
   bool counted = block.is_split();  // Among the inactive split blocks.
   if (prefix != Bytes{0}) {
@@ -148,27 +152,21 @@ Block& Heap::cut_to_size(Block& block, Bytes size, bool counted) {
   return lower;
 }
 
-void Heap::mark_allocated(Block& block, Bytes requested) {
+[[gnu::always_inline]] inline void Heap::mark_allocated(Block& block, Bytes requested) {
   block.allocated = true;
   block.requested_size = requested;
   live_.insert(block);
   ledger_.handed_out(block.pool->kind, block.size, requested);
 }
 
-void Heap::insert_free(Block& block) { block.index->insert(block); }
+void Heap::insert_free(Block& block) {
+  block.gc_count_base = block.pool->searches;
+  block.share->index.insert(block);
+}
 
-void Heap::free(Block& block) noexcept {
-  CAIRN_AUDIT(*this);
-  // The neighbours are wanted soon, and seldom in the cache.
-  __builtin_prefetch(block.prev);
-  __builtin_prefetch(block.next);
-  const PoolKind kind = block.pool->kind;
-  FreeIndex& index = *block.index;
-  live_.erase(block);
-  block.allocated = false;
-  ledger_.freed(kind, block.size);
-  ledger_.became_free(kind, block.size, block.requested_size);
-
+// Nothing uses the block any more: it merges with its free neighbours.
+[[gnu::always_inline]] inline void Heap::became_free(Block& block) noexcept {
+  FreeIndex& index = block.share->index;
   std::int64_t split_blocks = 0;
   std::int64_t split_bytes = 0;
   if (Block* prev = block.prev; prev != nullptr && prev->is_free()) {
@@ -187,8 +185,44 @@ void Heap::free(Block& block) noexcept {
     split_blocks += 1;
     split_bytes += signed_count(block.size);
   }
-  ledger_.inactive_split_changed(kind, split_blocks, split_bytes);
-  index.insert(block);
+  ledger_.inactive_split_changed(block.pool->kind, split_blocks, split_bytes);
+  block.share->may_be_in_use = true;
+  insert_free(block);
+}
+
+void Heap::free(Block& block) noexcept {
+  CAIRN_AUDIT(*this);
+  // The neighbours are wanted soon, and seldom in the cache.
+  __builtin_prefetch(block.prev);
+  __builtin_prefetch(block.next);
+  live_.erase(block);
+  block.allocated = false;
+  if (block.cold != nullptr) drop_cold_fields(block);
+  ledger_.freed_at_once(block.pool->kind, block.size, block.requested_size);
+  became_free(block);
+}
+
+void Heap::event_done(Block& block) noexcept {
+  CAIRN_AUDIT(*this);
+  CAIRN_HOLDS(event_count_not_negative, block.event_count > 0);
+  if (--block.event_count > 0) return;
+  ledger_.became_free(block.pool->kind, block.size, block.requested_size);
+  became_free(block);
+}
+
+void Heap::reconfigure(const Options& options) {
+  CAIRN_AUDIT(*this);
+  policy_ = SizePolicy(options);
+  collection_threshold_ = options.garbage_collection_threshold;
+  std::int64_t allocations = 0;
+  std::int64_t segments = 0;
+  for (const auto& [address, segment] : segments_) {
+    if (policy_.is_oversize(segment.span.size)) ++segments;
+    for (const Block* block = segment.first; block != nullptr; block = block->next) {
+      if (block->allocated && policy_.is_oversize(block->size)) ++allocations;
+    }
+  }
+  ledger_.max_split_size_changed(policy_.max_split_size(), allocations, segments);
 }
 
 }  // namespace cairn

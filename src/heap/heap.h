@@ -54,8 +54,8 @@ class Heap {
   // Hands out the best fitting free block; null where none fits. Throws std::bad_alloc, and then
   // nothing has changed. The first search of a request counts for the ages of free blocks, if
   // searches count; another one, after something became free, is search_again().
-  const Block* allocate(const HeapRequest& request);
-  const Block* search_again(const HeapRequest& request);
+  const Block* allocate(const HeapRequest& request) { return search(request, counts_searches_); }
+  const Block* search_again(const HeapRequest& request) { return search(request, false); }
 
   // What to ask of the driver when allocate() had nothing.
   Bytes segment_size(const HeapRequest& request) const;
@@ -94,9 +94,8 @@ class Heap {
 
   // Whether the stream has a segment here, or a live block is used by it.
   bool knows(StreamKey stream) const;
-  // Renames a stream: its segments, and the uses by it. Throws std::bad_alloc, and then nothing has
-  // changed. REQUIRES: `retired` is unknown here.
-  void retire_stream(StreamKey stream, StreamId retired);
+  // Renames a stream: its segments, and the uses by it. REQUIRES: `retired` was never named here.
+  void retire_stream(StreamKey stream, StreamId retired) noexcept;
 
   // Whether a block of the stream became free since mark_idle(): work on it may still use that
   // memory.
@@ -108,7 +107,7 @@ class Heap {
   // Whether searches count for ages (PyTorch: only where there is something to collect).
   void set_count_searches(bool count) { counts_searches_ = count; }
   // Which segments to give back, in order, since more than the threshold's part of `limit` is held
-  // (PyTorch: garbage_collect_cached_blocks).
+  // (PyTorch: garbage_collect_cached_blocks). REQUIRES: the threshold is above 0.
   std::vector<const Segment*> garbage(Bytes limit) const;
   // Changes what of `options` the heap decides by; what counts as oversize is counted anew.
   void reconfigure(const Options& options);
@@ -142,12 +141,14 @@ class Heap {
   const BlockPool& pool(PoolKind kind) const { return pools_[static_cast<std::size_t>(kind)]; }
   const LiveTable& live() const { return live_; }
   const SizePolicy& policy() const { return policy_; }
+  const std::map<Address, ColdBlockFields>& cold_fields() const { return cold_fields_; }
   std::uint64_t next_registration_counter() const { return next_registration_counter_; }
 
  private:
   BlockPool& pool_of(Bytes rounded) {
     return pools_[static_cast<std::size_t>(SizePolicy::pool_of(rounded))];
   }
+  const Block* search(const HeapRequest& request, bool counts);
   Block* find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const;
   void reserve(BlockPool& pool, StreamId stream, std::size_t blocks);
   Segment& add_segment(Span span, BlockPool& pool, StreamId stream);
@@ -156,6 +157,9 @@ class Heap {
   Block& cut_to_size(Block& block, Bytes size, bool counted);
   void mark_allocated(Block& block, Bytes requested);
   void insert_free(Block& block);
+  void became_free(Block& block) noexcept;
+  void drop_cold_fields(Block& block) noexcept;
+  void rename_segments(StreamId from, StreamId to) noexcept;
 
   const DeviceIndex device_;
   SizePolicy policy_;
@@ -167,6 +171,8 @@ class Heap {
   Ledger ledger_;
   std::uint64_t next_registration_counter_ = 1;
   bool counts_searches_ = false;
+  double collection_threshold_;  // The part of the limit above which garbage is collected.
+  std::map<Address, ColdBlockFields> cold_fields_;  // Of the blocks that have any.
 };
 
 }  // namespace cairn

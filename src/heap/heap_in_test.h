@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <stdexcept>
 #include <string>
 #include <utility>
 
@@ -53,6 +54,47 @@ class HeapInTest {
     heap_.free(*block);
     audit();
   }
+  bool add_use(Address address, StreamKey stream) {
+    const bool added = heap_.add_use(live(address), stream);
+    audit();
+    return added;
+  }
+  void remove_use(Address address, StreamKey stream) {
+    heap_.remove_use(live(address), stream);
+    audit();
+  }
+  // The uses of a live block: "0/82 1/0", each as device and stream.
+  std::string uses(Address address) {
+    std::string text;
+    for (const StreamKey& use : heap_.uses(live(address))) {
+      if (!text.empty()) text += " ";
+      text += std::to_string(use.device) + "/" + std::to_string(use.id.value);
+    }
+    return text;
+  }
+  // Gives the block, which waits for the events.
+  Block& free_after_events(Address address, std::int32_t event_count) {
+    Block& block = live(address);
+    heap_.free_after_events(block, event_count);
+    audit();
+    return block;
+  }
+  void event_done(Block& block) {
+    heap_.event_done(block);
+    audit();
+  }
+  void retire_stream(StreamKey stream, StreamId retired) {
+    heap_.retire_stream(stream, retired);
+    audit();
+  }
+  void reconfigure(const Options& options) {
+    heap_.reconfigure(options);
+    audit();
+  }
+  void drop_empty_shares() {
+    heap_.drop_empty_shares();
+    audit();
+  }
   void remove_segment(Address address) {
     const Segment* segment = heap_.segment_at(address);
     ASSERT_NE(segment, nullptr);
@@ -63,15 +105,14 @@ class HeapInTest {
   // By default they lie side by side, upwards.
   void next_segment_at(Address address) { next_segment_ = address; }
 
-  // Blocks of all segments in order of address: "live 1KiB, free 2047KiB | live 20MiB".
+  // Blocks of all segments in order of address: "live 1KiB, free 2047KiB | pending 20MiB".
   std::string blocks() const {
     std::string text;
     for (const SegmentInfo& segment : heap_.map()) {
       if (!text.empty()) text += " | ";
       const char* comma = "";
       for (const BlockInfo& block : segment.blocks) {
-        const bool live = block.state == BlockState::active_allocated;
-        text += std::exchange(comma, ", ") + std::string(live ? "live " : "free ") +
+        text += std::exchange(comma, ", ") + std::string(word_for(block.state)) +
                 as_text(Bytes{block.size_bytes});
       }
     }
@@ -90,6 +131,22 @@ class HeapInTest {
   Heap* operator->() { return &heap_; }
 
  private:
+  static const char* word_for(BlockState state) {
+    switch (state) {
+      case BlockState::active_allocated:
+        return "live ";
+      case BlockState::active_pending_free:
+        return "pending ";
+      case BlockState::inactive:
+        return "free ";
+    }
+    return "";
+  }
+  Block& live(Address address) {
+    Block* block = heap_.find_live(address);
+    if (block == nullptr) throw std::out_of_range("no live block is there");
+    return *block;
+  }
   void audit() const {
     invariants::Recorder recorder;
     invariants::check(heap_, invariants::Cost::heap);

@@ -1,10 +1,12 @@
-// Long random runs: what serves each request is foretold by a scan of the map.
+// Long random runs: what serves each request is foretold by a scan of the map, and what each stream
+// uses, waits for and may still use by lists of the test's own.
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <array>
 #include <map>
 #include <random>
+#include <set>
 #include <tuple>
 #include <vector>
 
@@ -15,9 +17,19 @@ namespace {
 
 using namespace literals;
 
+constexpr DeviceIndex here = 2;  // The device of a HeapInTest.
+
 struct Live {
   Address address;
   Bytes size;
+  StreamId stream;
+  std::set<StreamKey> uses;
+};
+
+struct Pending {
+  Block* block;
+  StreamId stream;
+  std::int32_t event_count;
 };
 
 class RandomHeap {
@@ -37,24 +49,91 @@ class RandomHeap {
     for (const Live& other : live_) {
       ASSERT_FALSE(span.overlaps({other.address, other.size}));
     }
-    live_.push_back({address, span.size});
+    ASSERT_TRUE(heap_->uses(*heap_->find_live(address)).empty());
+    live_.push_back({address, span.size, request.stream, {}});
   }
   void free() {
     if (live_.empty()) return;
     std::swap(live_[below(live_.size())], live_.back());
-    heap_.free(live_.back().address);
+    const Live& block = live_.back();
+    const auto uses = heap_->uses(*heap_->find_live(block.address));
+    ASSERT_TRUE(std::equal(uses.begin(), uses.end(), block.uses.begin(), block.uses.end()));
+    if (block.uses.empty() || below(4) == 0) {
+      heap_.free(block.address);
+      may_be_in_use_.insert(block.stream);
+    } else {
+      const auto event_count = static_cast<std::int32_t>(block.uses.size());
+      Block& pending = heap_.free_after_events(block.address, event_count);
+      pending_.push_back({&pending, block.stream, event_count});
+    }
     live_.pop_back();
+  }
+  void use() {
+    if (live_.empty()) return;
+    Live& block = live_[below(live_.size())];
+    const StreamKey key{here + static_cast<int>(below(2)), streams_[below(3)]};
+    const bool is_new = key != StreamKey{here, block.stream} && block.uses.insert(key).second;
+    ASSERT_EQ(heap_.add_use(block.address, key), is_new);
+    if (!block.uses.empty() && below(4) == 0) {
+      heap_.remove_use(block.address, *block.uses.begin());
+      block.uses.erase(block.uses.begin());
+    }
+  }
+  void event_done() {
+    if (pending_.empty()) return;
+    std::swap(pending_[below(pending_.size())], pending_.back());
+    Pending& waits = pending_.back();
+    heap_.event_done(*waits.block);
+    if (--waits.event_count > 0) return;
+    may_be_in_use_.insert(waits.stream);
+    pending_.pop_back();
+  }
+  void retire() {
+    StreamId& stream = streams_[below(3)];
+    const StreamId retired = retired_stream(++retired_);
+    const StreamKey key{here, stream};
+    ASSERT_EQ(heap_->knows(key), is_known(key));
+    heap_.retire_stream(key, retired);
+    ASSERT_FALSE(heap_->knows(key));
+    for (Live& block : live_) {
+      if (block.stream == stream) block.stream = retired;
+      if (block.uses.erase(key) != 0) block.uses.insert({here, retired});
+    }
+    for (Pending& waits : pending_) {
+      if (waits.stream == stream) waits.stream = retired;
+    }
+    if (may_be_in_use_.erase(stream) != 0) may_be_in_use_.insert(retired);
+    if (below(2) == 0) stream = StreamId{0x1000 + retired_};  // Else the handle comes again.
+  }
+  void check_marks() {
+    for (const SegmentInfo& segment : heap_->map()) {
+      const StreamId stream{segment.stream};
+      ASSERT_EQ(heap_->may_be_in_use(stream), may_be_in_use_.count(stream) != 0);
+    }
   }
   void release_one() {
     const std::vector<const Segment*> segments = heap_->releasable();
     if (segments.empty()) return;
-    const Address address = segments[below(segments.size())]->span.begin;
+    const Segment& segment = *segments[below(segments.size())];
+    const Address address = segment.span.begin;
+    heap_->mark_idle(segment.stream);
+    may_be_in_use_.erase(segment.stream);
     ages_.erase(address);
     heap_.remove_segment(address);
+    if (below(8) == 0) heap_.drop_empty_shares();
   }
   std::size_t below(std::size_t n) { return random_() % n; }
 
  private:
+  bool is_known(StreamKey key) {
+    const BlockMap map = heap_->map();
+    const auto is_of_stream = [&](const SegmentInfo& segment) {
+      return key.device == here && segment.stream == key.id.value;
+    };
+    return std::any_of(map.begin(), map.end(), is_of_stream) ||
+           std::any_of(live_.begin(), live_.end(),
+                       [&](const Live& block) { return block.uses.count(key) != 0; });
+  }
   // The free block of the request's stream and pool that comes first and has room.
   Address best_fit(const HeapRequest& request) {
     using Candidate = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t>;
@@ -99,8 +178,11 @@ class RandomHeap {
   const SizePolicy policy_;
   const BestFitTie tie_;
   HeapInTest heap_;
-  const std::array<StreamId, 3> streams_{s0, s1, s2};
+  std::array<StreamId, 3> streams_{s0, s1, s2};
+  std::uint64_t retired_ = 0;
   std::vector<Live> live_;
+  std::vector<Pending> pending_;
+  std::set<StreamId> may_be_in_use_;
   std::map<Address, std::uint64_t> ages_;
   std::uint64_t segments_ = 0;
 };
@@ -117,6 +199,10 @@ void run(std::uint32_t seed, const Options& options) {
     } else {
       heap.release_one();
     }
+    if (heap.below(2) == 0) heap.use();
+    if (heap.below(2) == 0) heap.event_done();
+    if (heap.below(100) == 0) heap.retire();
+    heap.check_marks();
     ASSERT_FALSE(testing::Test::HasFailure()) << "seed " << seed << ", step " << step;
   }
 }

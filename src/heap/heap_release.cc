@@ -1,6 +1,8 @@
 // What of a Heap may go back to the driver, and its map.
 #include <algorithm>
+#include <cstdint>
 #include <iterator>
+#include <utility>
 
 #include "heap/heap.h"
 #include "invariants/catalogue/hook.h"
@@ -15,6 +17,34 @@ void append_whole_segments(const BlockPool& pool, std::vector<const Segment*>& s
       if (!block->is_split()) segments.push_back(block->segment);
     }
   }
+}
+
+// How many searches of the pool a free block has seen: 32 bits of it, as in PyTorch.
+std::int32_t age_of(const Block& block) {
+  return static_cast<std::int32_t>(block.pool->searches - block.gc_count_base);
+}
+
+// What a pass of the garbage collection looks at, in free order, and the sum of the ages.
+struct Candidates {
+  std::vector<const Block*> blocks;
+  std::int64_t ages = 0;
+
+  void add(const Block& block) {
+    blocks.push_back(&block);
+    ages += age_of(block);
+  }
+  // Not below the average, age >= ages / n; so is one block at least.
+  bool is_old(const Block& block) const {
+    return age_of(block) * static_cast<std::int64_t>(blocks.size()) >= ages;
+  }
+};
+
+Candidates collectable(const BlockPool& pool) {
+  std::vector<const Segment*> segments;
+  append_whole_segments(pool, segments);
+  Candidates candidates;
+  for (const Segment* segment : segments) candidates.add(*segment->first);
+  return candidates;
 }
 
 BlockInfo describe(const Block& block) {
@@ -62,13 +92,37 @@ Heap::OversizeRelease Heap::oversize_releasable(const HeapRequest& request) cons
   return release;
 }
 
+std::vector<const Segment*> Heap::garbage(Bytes limit) const {
+  const auto kept =
+      static_cast<std::uint64_t>(collection_threshold_ * static_cast<double>(limit.count));
+  if (ledger_.reserved() <= Bytes{kept}) return {};
+  const Bytes target = ledger_.reserved() - Bytes{kept};
+
+  Candidates candidates = collectable(pool(PoolKind::large));
+  std::vector<const Segment*> segments;
+  Bytes released{0};
+  while (released < target && !candidates.blocks.empty()) {
+    const Candidates now = std::exchange(candidates, {});
+    for (const Block* block : now.blocks) {
+      if (!now.is_old(*block)) {
+        candidates.add(*block);
+        continue;
+      }
+      segments.push_back(block->segment);
+      released += block->size;
+    }
+  }
+  return segments;
+}
+
 void Heap::remove_segment(const Segment& segment) noexcept {
   CAIRN_AUDIT(*this);
   CAIRN_HOLDS(block_links_agree, segment.is_whole() && segment.first->is_free());
   Block& block = *segment.first;
-  block.index->erase(block);
+  StreamShare& share = *block.share;
+  share.index.erase(block);
   slots_.give_back(block);
-  --segment.pool->find_share(segment.stream)->segments;
+  --share.segments;
   ledger_.segment_removed(segment.pool->kind, segment.span.size);
   segments_.erase(segment.span.begin);
 }

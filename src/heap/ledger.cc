@@ -1,5 +1,7 @@
 #include "heap/ledger.h"
 
+#include <cstdlib>
+
 namespace cairn {
 
 Stat PooledStat::read(std::size_t pool) const {
@@ -47,6 +49,13 @@ void Ledger::subtract(Stat& stat) {
   ++stat.freed;
 }
 
+void Ledger::move_to(Stat& stat, std::int64_t current) {
+  const std::int64_t change = current - stat.current;
+  (change > 0 ? stat.allocated : stat.freed) += std::abs(change);
+  stat.current = current;
+  stat.peak = std::max(stat.peak, current);
+}
+
 void Ledger::note_active_peaks() {
   const auto small = static_cast<std::size_t>(PoolKind::small);
   const auto large = static_cast<std::size_t>(PoolKind::large);
@@ -68,6 +77,13 @@ void Ledger::segment_removed(PoolKind pool, Bytes size) {
   if (size >= max_split_size_) subtract(oversize_segments_);
 }
 
+void Ledger::max_split_size_changed(Bytes max_split_size, std::int64_t allocations,
+                                    std::int64_t segments) {
+  max_split_size_ = max_split_size;
+  move_to(oversize_allocations_, allocations);
+  move_to(oversize_segments_, segments);
+}
+
 DeviceStats Ledger::read() const {
   DeviceStats stats;
   stats.allocation = allocation_.read();
@@ -83,6 +99,7 @@ DeviceStats Ledger::read() const {
   stats.oversize_segments = oversize_segments_;
   stats.num_alloc_retries = num_alloc_retries_;
   stats.num_ooms = num_ooms_;
+  stats.num_oom_rejections = num_oom_rejections_;
   stats.num_sync_all_streams = num_sync_all_streams_;
   stats.num_device_alloc = num_device_alloc_;
   stats.num_device_free = num_device_free_;
@@ -112,7 +129,7 @@ void Ledger::reset_accumulated() {
   }
   oversize_allocations_.allocated = oversize_allocations_.freed = 0;
   oversize_segments_.allocated = oversize_segments_.freed = 0;
-  num_alloc_retries_ = num_ooms_ = num_sync_all_streams_ = 0;
+  num_alloc_retries_ = num_ooms_ = num_oom_rejections_ = num_sync_all_streams_ = 0;
   num_device_alloc_ = num_device_free_ = 0;
 }
 

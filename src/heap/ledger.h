@@ -46,6 +46,7 @@ class PooledStat {
     if (n < 0) subtract(pool, -n);
   }
   std::int64_t current(PoolKind pool) const { return current_[static_cast<std::size_t>(pool)]; }
+  std::int64_t all() const { return current_[0] + current_[1]; }
   void reset_peak();
   void reset_accumulated();
   StatArray read() const;
@@ -87,6 +88,13 @@ class Ledger {
     pending_.change(pool, -1, -signed_count(size));
     requested_bytes_.subtract(pool, signed_count(requested));
   }
+  // Both at once: a block that nobody waits for.
+  void freed_at_once(PoolKind pool, Bytes size, Bytes requested) {
+    allocation_.subtract(pool, 1);
+    allocated_bytes_.subtract(pool, signed_count(size));
+    requested_bytes_.subtract(pool, signed_count(requested));
+    if (size >= max_split_size_) subtract(oversize_allocations_);
+  }
   // The free blocks that are part of a larger segment changed by so many, and so many bytes.
   void inactive_split_changed(PoolKind pool, std::int64_t blocks, std::int64_t bytes) {
     inactive_split_.change(pool, blocks);
@@ -94,20 +102,19 @@ class Ledger {
   }
   void segment_added(PoolKind pool, Bytes size);
   void segment_removed(PoolKind pool, Bytes size);
+  // What is oversize was counted anew: so many live blocks, and segments.
+  void max_split_size_changed(Bytes max_split_size, std::int64_t allocations,
+                              std::int64_t segments);
 
   // ---- facts of the allocator ----
   void retried() { ++num_alloc_retries_; }
   void synced_all_streams() { ++num_sync_all_streams_; }
   void ran_out_of_memory() { ++num_ooms_; }
+  void rejected() { ++num_oom_rejections_; }
   void driver_allocated() { ++num_device_alloc_; }
   void driver_freed() { ++num_device_free_; }
 
-  DeviceStats read() const;
-  void reset_peak();
-  void reset_accumulated();
-
- private:
-  // Blocks that are active but not allocated, and their bytes, of both pools.
+  // Blocks that are active but not allocated, and their bytes, of the small and of the large pool.
   struct Pending {
     std::array<std::int64_t, 2> blocks{};
     std::array<std::int64_t, 2> bytes{};
@@ -119,8 +126,17 @@ class Ledger {
     bool is_any() const { return (blocks[0] | blocks[1]) != 0; }
   };
 
+  DeviceStats read() const;
+  const Pending& pending() const { return pending_; }
+  // What the driver gave and has not got back, of both pools.
+  Bytes reserved() const { return Bytes{static_cast<std::uint64_t>(reserved_bytes_.all())}; }
+  void reset_peak();
+  void reset_accumulated();
+
+ private:
   static void add(Stat& stat);
   static void subtract(Stat& stat);
+  static void move_to(Stat& stat, std::int64_t current);
   void note_active_peaks();
   std::array<PooledStat*, 7> pooled_stats();
 
@@ -140,6 +156,7 @@ class Ledger {
   Stat oversize_segments_;
   std::int64_t num_alloc_retries_ = 0;
   std::int64_t num_ooms_ = 0;
+  std::int64_t num_oom_rejections_ = 0;
   std::int64_t num_sync_all_streams_ = 0;
   std::int64_t num_device_alloc_ = 0;
   std::int64_t num_device_free_ = 0;

@@ -45,6 +45,55 @@ TEST(Ledger, ABlockComesAndGoes) {
   EXPECT_EQ(stats.requested_bytes.all, (Stat{0, 600, 600, 600}));
 }
 
+TEST(Ledger, ABlockThatNobodyWaitsForGoesInOneStep) {
+  Ledger in_one(512_B);
+  Ledger in_two(512_B);
+  for (Ledger* ledger : {&in_one, &in_two}) {
+    ledger->handed_out(PoolKind::small, 1024_B, 600_B);
+    ledger->handed_out(PoolKind::large, 2_MiB, 2_MiB);
+  }
+  in_one.freed_at_once(PoolKind::small, 1024_B, 600_B);
+  in_two.freed(PoolKind::small, 1024_B);
+  in_two.became_free(PoolKind::small, 1024_B, 600_B);
+  EXPECT_EQ(in_one.read(), in_two.read());
+  EXPECT_EQ(in_one.read().oversize_allocations, (Stat{1, 2, 2, 1}));
+}
+
+TEST(Ledger, WhatIsPendingIsActiveAtThePeak) {
+  Ledger ledger(unlimited);
+  ledger.handed_out(PoolKind::small, 1_KiB, 1_B);
+  ledger.freed(PoolKind::small, 1_KiB);
+  ledger.handed_out(PoolKind::small, 2_KiB, 1_B);
+  EXPECT_EQ(ledger.pending().blocks[0], 1);
+  EXPECT_EQ(ledger.pending().bytes[0], 1024);
+  EXPECT_EQ(ledger.pending().bytes[1], 0);
+  EXPECT_EQ(ledger.read().active_bytes.small_pool, (Stat{3072, 3072, 3072, 0}));
+  ledger.became_free(PoolKind::small, 1_KiB, 1_B);
+  EXPECT_FALSE(ledger.pending().is_any());
+  EXPECT_EQ(ledger.read().active_bytes.small_pool, (Stat{2048, 3072, 3072, 1024}));
+  EXPECT_EQ(ledger.read().allocated_bytes.small_pool, (Stat{2048, 2048, 3072, 1024}));
+}
+
+TEST(Ledger, ANewLimitOfSplitsPostsTheDifference) {
+  Ledger ledger(64_MiB);
+  ledger.handed_out(PoolKind::large, 64_MiB, 1_B);
+  ledger.segment_added(PoolKind::large, 64_MiB);
+  ledger.max_split_size_changed(20_MiB, 3, 4);
+  EXPECT_EQ(ledger.read().max_split_size_bytes, (20_MiB).count);
+  EXPECT_EQ(ledger.read().oversize_allocations, (Stat{3, 3, 3, 0}));
+  EXPECT_EQ(ledger.read().oversize_segments, (Stat{4, 4, 4, 0}));
+  ledger.max_split_size_changed(unlimited, 0, 0);
+  EXPECT_EQ(ledger.read().oversize_allocations, (Stat{0, 3, 3, 3}));
+  EXPECT_EQ(ledger.read().oversize_segments, (Stat{0, 4, 4, 4}));
+}
+
+TEST(Ledger, WhatIsReservedIsOfBothPools) {
+  Ledger ledger(unlimited);
+  ledger.segment_added(PoolKind::small, 2_MiB);
+  ledger.segment_added(PoolKind::large, 20_MiB);
+  EXPECT_EQ(ledger.reserved(), 22_MiB);
+}
+
 // The peak of both pools is of their sum at one time, not the sum of their peaks.
 TEST(Ledger, ThePeakOfAllIsNotTheSumOfPeaks) {
   Ledger ledger(unlimited);
@@ -168,6 +217,7 @@ TEST(Ledger, CountersCountAndAreReset) {
   for (int i = 0; i < 3; ++i) ledger.driver_allocated();
   for (int i = 0; i < 4; ++i) ledger.driver_freed();
   for (int i = 0; i < 5; ++i) ledger.synced_all_streams();
+  for (int i = 0; i < 6; ++i) ledger.rejected();
   ledger.reset_peak();
   const DeviceStats stats = ledger.read();
   EXPECT_EQ(stats.num_alloc_retries, 1);
@@ -175,6 +225,7 @@ TEST(Ledger, CountersCountAndAreReset) {
   EXPECT_EQ(stats.num_device_alloc, 3);
   EXPECT_EQ(stats.num_device_free, 4);
   EXPECT_EQ(stats.num_sync_all_streams, 5);
+  EXPECT_EQ(stats.num_oom_rejections, 6);
 
   ledger.reset_accumulated();
   DeviceStats zero;

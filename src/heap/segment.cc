@@ -17,7 +17,7 @@ Block& split_lower(Block& block, Bytes size, NodePool<Block>& slots) {
   lower.segment = &segment;
   lower.pool = block.pool;
   lower.stream = block.stream;
-  lower.index = block.index;
+  lower.share = block.share;
   lower.registration_counter = block.registration_counter;
   lower.device = block.device;
 

@@ -28,7 +28,7 @@ class SegmentTest : public testing::Test {
     block.segment = &segment_;
     block.pool = &pool_;
     block.stream = StreamId{7};
-    block.index = &pool_.make_share(StreamId{7}).index;
+    block.share = &pool_.make_share(StreamId{7});
     block.registration_counter = 5;
     block.device = 3;
     segment_.first = &block;

@@ -57,6 +57,35 @@ std::optional<Difference> compare_stat(const std::string& name, const StatArray&
   return compare_stat(name + ".large_pool", expected.large_pool, found.large_pool);
 }
 
+bool takes_stream(DriverCall call) {
+  return call == DriverCall::event_record || call == DriverCall::stream_sync ||
+         call == DriverCall::stream_ctx || call == DriverCall::stream_id;
+}
+
+template <class T>
+struct QuantityOf {
+  const char* name;
+  T MemoryReport::* pointer;
+};
+constexpr auto quantities = std::to_array<QuantityOf<std::uint64_t>>({
+    {"requested", &MemoryReport::requested_bytes},
+    {"tried", &MemoryReport::tried_bytes},
+    {"allocated", &MemoryReport::allocated_bytes},
+    {"private", &MemoryReport::private_bytes},
+    {"unallocated", &MemoryReport::unallocated_bytes},
+    {"pending", &MemoryReport::pending_bytes},
+});
+constexpr auto known_quantities = std::to_array<QuantityOf<std::optional<std::uint64_t>>>({
+    {"total", &MemoryReport::total_bytes},
+    {"free", &MemoryReport::free_bytes},
+    {"limit", &MemoryReport::limit_bytes},
+});
+
+std::string describe_quantity(const char* name, std::optional<std::uint64_t> bytes) {
+  return std::string("out of memory, ") + name + ": " +
+         (bytes ? std::to_string(*bytes) : "not known");
+}
+
 bool same_block(const BlockInfo& a, const BlockInfo& b) {
   const bool same_request =
       a.state == BlockState::inactive || a.requested_size_bytes == b.requested_size_bytes;
@@ -84,7 +113,21 @@ std::string describe(const RecordedCall& call) {
   std::string text(to_string(call.call));
   if (call.call == DriverCall::malloc) text += " of " + print_size(call.size);
   if (call.call == DriverCall::free) text += " of " + print_address(call.address);
+  if (call.call == DriverCall::event_create && call.context.value != 0)
+    text += " in context " + print_address({call.context.value});
+  if (call.call != DriverCall::event_create && call.event.value != 0)
+    text += " of event " + print_address({call.event.value});
+  if (takes_stream(call.call)) text += " on stream " + print_address({call.stream});
   return text + " on device " + std::to_string(call.device);
+}
+
+std::string describe(std::span<const StreamKey> uses) {
+  std::string text;
+  for (const StreamKey& use : uses) {
+    text += (text.empty() ? "used by stream " : ", stream ") + print_address({use.id.value}) +
+            " of device " + std::to_string(use.device);
+  }
+  return text.empty() ? "not used by other streams" : text;
 }
 
 std::string describe(const SegmentInfo& segment) {
@@ -123,6 +166,19 @@ std::optional<Difference> compare(const BlockMap& expected, const BlockMap& foun
   const std::size_t common = std::min(expected.size(), found.size());
   return Difference{common < expected.size() ? describe(expected[common]) : "no more segments",
                     common < found.size() ? describe(found[common]) : "no more segments"};
+}
+
+std::optional<Difference> compare(const MemoryReport& expected, const MemoryReport& found) {
+  const auto differ = [](const char* name, auto a, auto b) {
+    return Difference{describe_quantity(name, a), describe_quantity(name, b)};
+  };
+  for (const auto& [name, member] : quantities)
+    if (expected.*member != found.*member) return differ(name, expected.*member, found.*member);
+  for (const auto& [name, member] : known_quantities)
+    if (expected.*member != found.*member) return differ(name, expected.*member, found.*member);
+  if (expected.device == found.device) return std::nullopt;
+  return Difference{"out of memory on device " + std::to_string(expected.device),
+                    "out of memory on device " + std::to_string(found.device)};
 }
 
 }  // namespace cairn::testing

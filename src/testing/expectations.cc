@@ -112,7 +112,7 @@ Expectations::Value Expectations::value(const Term& term) const {
 }
 
 Expectations::Value Expectations::of_stream(const std::string& name) const {
-  const auto stream = streams_.find(name);
+  const auto stream = streams_.id(name);
   if (!stream) return no_value("'" + name + "' is neither a quantity nor a stream");
   return WideInteger{stream->value};
 }
@@ -122,9 +122,10 @@ Expectations::Value Expectations::of_block(const Range& range, const std::string
   if (query == "size") return WideInteger{range.span.size.count};
   if (query == "requested") return WideInteger{range.requested.count};
   if (query == "stream") return WideInteger{range.stream.value};
-  if (!range.is_live) return WideInteger{0};
   return machine_.allocator().device(range.device).inspect([&](const Heap& heap) {
-    const Block* block = heap.live().find(range.span.begin);
+    const Segment* segment = heap.segment_at(range.span.begin);
+    const Block* block = segment == nullptr ? nullptr : segment->first;
+    while (block != nullptr && block->ptr != range.span.begin) block = block->next;
     return WideInteger{block == nullptr ? 0 : block->event_count};
   });
 }
@@ -160,14 +161,16 @@ Expectations::Value Expectations::of_out_of_memory(const std::string& field,
   const auto found = reports_.find(device);
   if (found == reports_.end())
     return no_value("there was no out-of-memory on device " + std::to_string(device));
-  const OutOfMemoryReport& report = found->second;
-  if (field == "tried") return WideInteger{report.tried.count};
-  if (field == "total") return WideInteger{report.total.count};
-  if (field == "free") return WideInteger{report.free.count};
-  if (field == "allocated") return WideInteger{report.allocated.count};
-  if (field == "unallocated") return WideInteger{report.unallocated.count};
-  if (field == "limit") return WideInteger{report.limit.count};
-  return WideInteger{0};  // private: there are no private pools.
+  const MemoryReport& report = found->second;
+  if (field == "tried") return WideInteger{report.tried_bytes};
+  if (field == "allocated") return WideInteger{report.allocated_bytes};
+  if (field == "private") return WideInteger{report.private_bytes};
+  if (field == "unallocated") return WideInteger{report.unallocated_bytes};
+  std::optional<std::uint64_t> bytes = report.total_bytes;
+  if (field == "free") bytes = report.free_bytes;
+  if (field == "limit" && report.limit_bytes) bytes = report.limit_bytes;
+  if (!bytes) return no_value("the driver did not say it, so oom(" + field + ") means nothing");
+  return WideInteger{*bytes};
 }
 
 WideInteger Expectations::of_map(const std::string& query, DeviceIndex device) const {

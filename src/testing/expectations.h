@@ -1,7 +1,7 @@
 // What `expect` asks for: each term's value, from the allocator's statistics and map, the names of
 // the Program, and the simulated GPU.
 //
-// Not thread-safe.
+// Not thread-safe. `ptds` is that of the calling thread.
 #pragma once
 
 #include <map>
@@ -9,9 +9,11 @@
 #include <vector>
 
 #include "base/result.h"
+#include "cairn/errors.h"
 #include "testing/machine.h"
 #include "testing/names.h"
 #include "testing/program.h"
+#include "testing/streams.h"
 
 namespace cairn::testing {
 
@@ -19,20 +21,10 @@ __extension__ typedef __int128 WideInteger;  // Holds any sum of numbers of 64 b
 
 std::string to_string(WideInteger value);
 
-// The last out-of-memory of a device, at the moment when it was over.
-struct OutOfMemoryReport {
-  // What the driver was asked for last; of a request that never came so far: the size.
-  Bytes tried;
-  Bytes total;
-  Bytes free;
-  Bytes allocated;
-  Bytes unallocated;  // Reserved but not allocated.
-  Bytes limit;
-};
-
 class Expectations {
  public:
-  using Reports = std::map<DeviceIndex, OutOfMemoryReport>;
+  // By device, of the last request that ran out of memory or was rejected.
+  using Reports = std::map<DeviceIndex, MemoryReport>;
   Expectations(Machine& machine, const Names& names, const Streams& streams, const Reports& reports)
       : machine_(machine), names_(names), streams_(streams), reports_(reports) {}
 

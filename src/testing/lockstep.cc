@@ -1,5 +1,6 @@
 #include "testing/lockstep.h"
 
+#include "base/thread_number.h"
 #include "testing/printer.h"
 
 namespace cairn::testing {
@@ -8,15 +9,37 @@ namespace {
 // What a call is told that the allocator never made: it ends any attempt soon.
 constexpr int refusal = static_cast<int>(CudaStatus::out_of_memory);
 
+// Whether what went into both is the same.
 bool asks_the_same(const RecordedCall& a, const RecordedCall& b) {
   if (a.call != b.call || a.device != b.device) return false;
-  if (a.call == DriverCall::malloc) return a.size == b.size;
-  return a.call != DriverCall::free || a.address == b.address;
+  if (a.size != b.size || a.stream != b.stream) return false;
+  switch (a.call) {
+    case DriverCall::malloc:
+      return true;
+    case DriverCall::free:
+      return a.address == b.address;
+    case DriverCall::event_create:
+      return a.context == b.context;
+    default:
+      return a.event == b.event;
+  }
 }
 
 std::string describe_end(ErrorCode code, Address address) {
   if (code != ErrorCode::none) return std::string("failure: ") + to_string(code);
   return "success" + (address == Address{} ? "" : " at " + print_address(address));
+}
+
+std::optional<Difference> compare_end(const Deed& deed, const model::Outcome& foretold) {
+  if (foretold.code != deed.error.code || foretold.address != deed.address)
+    return Difference{describe_end(foretold.code, foretold.address),
+                      describe_end(deed.error.code, deed.address)};
+  const MemoryReport* found = deed.error.memory.get();
+  if (foretold.memory && found != nullptr) return compare(*foretold.memory, *found);
+  if (foretold.memory.has_value() == (found != nullptr)) return std::nullopt;
+  constexpr const char* with = "a failure with its quantities";
+  constexpr const char* without = "one without";
+  return found == nullptr ? Difference{with, without} : Difference{without, with};
 }
 
 }  // namespace
@@ -30,26 +53,8 @@ void Lockstep::begin(const Deed& deed) {
 std::optional<Difference> Lockstep::end(const Deed& deed, const model::Outcome& foretold) {
   if (!difference_ && next_call_ < deed.calls.size())
     difference_ = {"no more driver calls", describe(deed.calls[next_call_])};
-  if (!difference_ && (foretold.code != deed.code || foretold.address != deed.address))
-    difference_ = {describe_end(foretold.code, foretold.address),
-                   describe_end(deed.code, deed.address)};
+  if (!difference_) difference_ = compare_end(deed, foretold);
   return difference_;
-}
-
-std::optional<Difference> Lockstep::allocate(const model::Request& request, const Deed& deed) {
-  begin(deed);
-  return end(deed, model_.allocate(request));
-}
-
-std::optional<Difference> Lockstep::free(Address address, std::optional<Bytes> size,
-                                         std::optional<StreamId> stream, const Deed& deed) {
-  begin(deed);
-  return end(deed, {model_.free(address, size, stream), {}});
-}
-
-std::optional<Difference> Lockstep::empty_cache(const Deed& deed) {
-  begin(deed);
-  return end(deed, {model_.empty_cache(), {}});
 }
 
 const RecordedCall* Lockstep::take(const RecordedCall& foretold) {
@@ -61,6 +66,13 @@ const RecordedCall* Lockstep::take(const RecordedCall& foretold) {
   return nullptr;
 }
 
+int Lockstep::status(const RecordedCall& foretold) {
+  const auto* call = take(foretold);
+  return call == nullptr ? refusal : static_cast<int>(call->status);
+}
+
+std::uint64_t Lockstep::thread_number() { return this_thread_number(); }
+
 model::Environment::Allocated Lockstep::malloc(DeviceIndex device, Bytes size) {
   const auto* call = take({.call = DriverCall::malloc, .device = device, .size = size});
   if (call == nullptr) return {refusal, {}};
@@ -68,13 +80,59 @@ model::Environment::Allocated Lockstep::malloc(DeviceIndex device, Bytes size) {
 }
 
 int Lockstep::free(DeviceIndex device, Address address) {
-  const auto* call = take({.call = DriverCall::free, .device = device, .address = address});
-  return call == nullptr ? refusal : static_cast<int>(call->status);
+  return status({.call = DriverCall::free, .device = device, .address = address});
 }
 
-int Lockstep::mem_info(DeviceIndex device) {
+model::Environment::Memory Lockstep::mem_info(DeviceIndex device) {
   const auto* call = take({.call = DriverCall::mem_info, .device = device});
-  return call == nullptr ? refusal : static_cast<int>(call->status);
+  if (call == nullptr) return {refusal, {}, {}};
+  return {static_cast<int>(call->status), call->memory.free, call->memory.total};
+}
+
+model::Environment::Number Lockstep::event_create(DeviceIndex device, std::uint64_t context) {
+  const auto* call =
+      take({.call = DriverCall::event_create, .device = device, .context = {context}});
+  if (call == nullptr) return {refusal, 0};
+  return {static_cast<int>(call->status), call->event.value};
+}
+
+int Lockstep::event_record(DeviceIndex device, std::uint64_t stream, std::uint64_t event) {
+  return status(
+      {.call = DriverCall::event_record, .device = device, .stream = stream, .event = {event}});
+}
+
+model::Environment::Queried Lockstep::event_query(DeviceIndex device, std::uint64_t event) {
+  const auto* call = take({.call = DriverCall::event_query, .device = device, .event = {event}});
+  if (call == nullptr) return {refusal, false};
+  return {static_cast<int>(call->status), call->is_done};
+}
+
+int Lockstep::event_sync(DeviceIndex device, std::uint64_t event) {
+  return status({.call = DriverCall::event_sync, .device = device, .event = {event}});
+}
+
+int Lockstep::ctx_record(DeviceIndex device, std::uint64_t event) {
+  return status({.call = DriverCall::ctx_record, .device = device, .event = {event}});
+}
+
+int Lockstep::stream_sync(DeviceIndex device, std::uint64_t stream) {
+  return status({.call = DriverCall::stream_sync, .device = device, .stream = stream});
+}
+
+int Lockstep::device_sync(DeviceIndex device) {
+  return status({.call = DriverCall::device_sync, .device = device});
+}
+
+model::Environment::Number Lockstep::stream_ctx(DeviceIndex device, std::uint64_t stream) {
+  const auto* call = take({.call = DriverCall::stream_ctx, .device = device, .stream = stream});
+  if (call == nullptr) return {refusal, 0};
+  return {static_cast<int>(call->status), call->context.value};
+}
+
+model::Environment::Number Lockstep::stream_id(DeviceIndex device, std::uint64_t stream) {
+  const auto* call = take({.call = DriverCall::stream_id, .device = device, .stream = stream});
+  if (call == nullptr) return {refusal, 0};
+  return {static_cast<int>(call->status), call->stream_id};
 }
 
 }  // namespace cairn::testing

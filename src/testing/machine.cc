@@ -9,11 +9,12 @@ Machine::Machine(const std::vector<simulator::DeviceOptions>& devices, const Opt
       faults_(driver_),
       recorder_(faults_),
       wrapper_(wrap ? wrap(recorder_) : nullptr),
-      counts_(devices.size()),
-      allocator_(wrapper_ ? *wrapper_ : recorder_, options) {}
+      counts_(devices.size()) {
+  allocator_.emplace(wrapper_ ? *wrapper_ : recorder_, options);
+}
 
 void Machine::adopt(DeviceIndex device, const SegmentLayout& layout) {
-  allocator_.device(device).adopt_segment(layout);
+  allocator().device(device).adopt_segment(layout);
   counts_[static_cast<std::size_t>(device)].out[layout.span.begin] = layout.span.size;
 }
 

@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <vector>
 
 #include "allocator/all_devices.h"
@@ -25,7 +26,9 @@ class Machine {
   Machine(const std::vector<simulator::DeviceOptions>& devices, const Options& options,
           const WrapDriver& wrap);
 
-  AllDevices& allocator() { return allocator_; }
+  AllDevices& allocator() { return *allocator_; }
+  // Destroys the allocator, after which it must not be asked for.
+  void end_allocator() { allocator_.reset(); }
   simulator::SimulatedGpu& gpu() { return gpu_; }
   const simulator::SimulatedGpu& gpu() const { return gpu_; }
   FaultInjector& faults() { return faults_; }
@@ -53,7 +56,7 @@ class Machine {
   RecordingDriver recorder_;
   std::unique_ptr<Driver> wrapper_;
   std::vector<Counts> counts_;
-  AllDevices allocator_;
+  std::optional<AllDevices> allocator_;
 };
 
 }  // namespace cairn::testing

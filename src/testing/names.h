@@ -1,18 +1,18 @@
-// What the names of a Program stand for while it runs: ranges of memory, and streams; and the
-// threads that it speaks of.
+// What the names of a Program's memory stand for while it runs.
 //
 // Not thread-safe.
 #pragma once
 
+#include <cstdint>
 #include <map>
-#include <optional>
 #include <string>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/ids.h"
-#include "base/result.h"
 #include "base/units.h"
+#include "simulator/simulated_gpu.h"
 
 namespace cairn::testing {
 
@@ -21,8 +21,10 @@ struct Range {
   DeviceIndex device = 0;
   Span span;
   Bytes requested;
-  StreamId stream;
+  std::uint64_t handle = 0;  // Of the stream, as the allocator was told.
+  StreamId stream;           // Which one it is to the allocator.
   bool is_live = false;
+  std::vector<simulator::StreamNumber> recorded{};  // The allocator was told that they use it.
 };
 
 class Names {
@@ -36,7 +38,8 @@ class Names {
 
   const Range* find(const std::string& name) const;  // Null: the name is not known.
   bool is_live(const std::string& name) const;
-  const Range* live_at(Address address) const;     // The live block that starts there, or null.
+  Range* live_at(Address address);  // The live block that starts there, or null.
+  const Range* live_at(Address address) const;
   const Entry* live_overlapping(Span span) const;  // A live block that overlaps it, or null.
 
   const std::map<Address, Entry*>& live() const { return live_; }  // All live blocks.
@@ -44,21 +47,6 @@ class Names {
  private:
   std::unordered_map<std::string, Range> ranges_;
   std::map<Address, Entry*> live_;
-};
-
-// Streams are handles, as the allocator sees them. They are made where they are mentioned first.
-class Streams {
- public:
-  // The stream's handle; none where the name cannot be served: `ptds` of a second thread.
-  std::optional<StreamId> mention(const std::string& name, int thread);
-  std::optional<StreamId> find(const std::string& name) const;
-  // False where it exists.
-  bool make(const std::string& name);
-
- private:
-  std::map<std::string, StreamId> handles_{{"s0", legacy_default_stream}};
-  std::optional<int> per_thread_owner_;
-  std::uint64_t next_handle_ = 0x5000;
 };
 
 }  // namespace cairn::testing

@@ -1,28 +1,12 @@
 #include "testing/random_operations.h"
 
 #include <algorithm>
-#include <iterator>
 #include <utility>
 
 namespace cairn::testing {
 namespace {
 
-constexpr std::uint64_t kib = std::uint64_t{1} << 10;
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
-
-// Where a formula of the size policy changes.
-constexpr std::array<std::uint64_t, 16> borders{
-    1,       512,     kib,      2 * kib,  64 * kib, 512 * kib, mib,      3 * mib / 2,
-    2 * mib, 9 * mib, 10 * mib, 18 * mib, 19 * mib, 20 * mib,  21 * mib, 40 * mib};
-constexpr std::array<std::uint64_t, 8> impossible{std::uint64_t{1} << 31,
-                                                  std::uint64_t{1} << 32,
-                                                  (std::uint64_t{1} << 60) - 1,
-                                                  std::uint64_t{1} << 60,
-                                                  ~std::uint64_t{0},
-                                                  ~std::uint64_t{0} - 511,
-                                                  (std::uint64_t{1} << 31) - 1,
-                                                  (std::uint64_t{1} << 32) - 511};
-constexpr std::array<std::uint64_t, 5> alignments{kib, 4 * kib, 64 * kib, mib, 2 * mib};
 
 Statement statement(Operation operation) {
   Statement made;
@@ -30,41 +14,54 @@ Statement statement(Operation operation) {
   return made;
 }
 
+const std::string* name_of(const Operation& operation) {
+  if (const auto* use = std::get_if<Use>(&operation)) return &use->name;
+  const auto* free = std::get_if<Free>(&operation);
+  const auto* target = free == nullptr ? nullptr : std::get_if<NamedTarget>(&free->target);
+  return target == nullptr ? nullptr : &target->name;
+}
+
 }  // namespace
 
 RandomOperations::RandomOperations(std::uint64_t seed)
-    : engine_(seed),
-      devices_(1 + static_cast<int>(below(2))),
-      streams_(1 + below(4)),
-      largest_exponent_(10 + below(17)),
-      is_oversize_world_(one_in(4)) {
-  constexpr std::array<std::uint64_t, kind_count> base{40, 40, 4, 2, 2, 4, 1};
-  for (std::size_t kind = 0; kind < weights_.size(); ++kind) {
-    weights_[kind] = base[kind] * (1 + below(4)) * (one_in(5) && kind > free_block ? 0 : 1);
-  }
+    : dice_(seed), tastes_(dice_), most_streams_(3 + dice_.below(4)), threads_{0} {
+  //                                             al  fr  la us or sy ad ba po em fa ms de mf re sw
+  //                                             te rs
+  constexpr std::array<std::uint64_t, kind_count> base{40, 34, 30, 6, 5, 1, 2, 3, 3,
+                                                       2,  1,  2,  2, 2, 1, 2, 1, 1};
+  for (std::size_t kind = 0; kind < weights_.size(); ++kind)
+    weights_[kind] = base[kind] * (1 + dice_.below(4)) * (dice_.one_in(5) && kind > launch ? 0 : 1);
+  if (!dice_.one_in(3)) weights_[fault] = 0;
+  if (!tastes_.has_limits && !dice_.one_in(3)) weights_[memory_fraction] = 0;
+  if (dice_.one_in(2)) weights_[thread_exit] = 0;
+  for (int thread = 1; dice_.one_in(2) && thread < 4; ++thread) threads_.push_back(thread);
+  next_thread_ = 4;
 }
 
 std::vector<Statement> RandomOperations::declarations() {
   std::vector<Statement> statements;
-  for (DeviceIndex device = 0; device < devices_; ++device) {
+  for (DeviceIndex device = 0; device < tastes_.devices; ++device) {
     GpuDecl gpu;
     gpu.device = device;
-    gpu.memory = Bytes{(std::uint64_t{16} << (is_oversize_world_ ? 2 + below(3) : below(8))) * mib};
-    gpu.adjacent = one_in(2);
-    gpu.reuse_addresses = one_in(2);
+    gpu.memory = draw_memory(dice_, tastes_);
+    gpu.adjacent = dice_.one_in(2);
+    gpu.reuse_addresses = dice_.one_in(2);
     statements.push_back(statement(gpu));
   }
-  if (const std::string settings = draw_settings(); !settings.empty()) {
+  if (const std::string settings = draw_settings(dice_, tastes_); !settings.empty())
     statements.push_back(statement(Conf{settings}));
+  if (dice_.one_in(4)) declare_segment(statements, draw_device());
+  for (std::size_t i = 0; i < most_streams_; ++i) {
+    statements.push_back(statement(draw_new_stream()));
+    state_.apply(statements.back());
   }
-  if (one_in(3)) declare_segment(statements, draw_device());
   return statements;
 }
 
 void RandomOperations::declare_segment(std::vector<Statement>& statements, DeviceIndex device) {
   SegmentDecl segment;
   segment.address = {0x200000000000 + (static_cast<std::uint64_t>(device) << 40)};
-  segment.pool = one_in(2) ? PoolKind::small : PoolKind::large;
+  segment.pool = dice_.one_in(2) ? PoolKind::small : PoolKind::large;
   segment.size = Bytes{(segment.pool == PoolKind::small ? 2 : 14) * mib};
   segment.stream = "s0";
   segment.gpu = device;
@@ -74,50 +71,46 @@ void RandomOperations::declare_segment(std::vector<Statement>& statements, Devic
     BlockDecl block;
     block.size = piece;
     if (i != 2) block.name = "i" + std::to_string(i);
-    if (block.name) live_.push_back({*block.name, piece, segment.stream});
+    if (block.name) state_.add_initial_block(*block.name, piece, device);
     statements.push_back(statement(block));
   }
 }
 
-std::string RandomOperations::draw_settings() {
-  constexpr std::array<const char*, 4> splits{"20", "21", "22", "40"};
-  constexpr std::array<const char*, 5> divisions{"2", "4", "8", "[1:2,2:8,>:4]", "[4:4,16:2]"};
-  std::vector<std::string> items;
-  if (is_oversize_world_ || one_in(2))
-    items.push_back(std::string("max_split_size_mb:") + splits[below(splits.size())]);
-  if (one_in(4)) items.emplace_back("max_non_split_rounding_mb:" + std::to_string(20 + below(20)));
-  if (one_in(4)) items.emplace_back("large_segment_size_mb:" + std::to_string(11 + below(10)));
-  if (one_in(3)) {
-    items.push_back(std::string("roundup_power2_divisions:") + divisions[below(divisions.size())]);
-  }
-  if (one_in(2)) items.emplace_back("best_fit_tie:address");
-  std::string text;
-  for (const std::string& item : items) text += (text.empty() ? "" : ",") + item;
-  return text;
+MakeStream RandomOperations::draw_new_stream() {
+  MakeStream made;
+  made.stream = "s" + std::to_string(++streams_named_);
+  made.gpu = dice_.one_in(2) ? 0 : draw_device();
+  made.blocking = dice_.one_in(3);
+  return made;
 }
 
-Statement RandomOperations::next() { return statement(make(draw_kind())); }
+Statement RandomOperations::next() {
+  while (plan_.empty()) plan(draw_kind());
+  Statement planned = std::move(plan_.front());
+  plan_.pop_front();
+  return planned;
+}
 
 void RandomOperations::done(const Statement& was, bool succeeded) {
-  if (!succeeded) return;
-  if (const auto* made = std::get_if<Alloc>(&was.operation)) {
-    if (made->size > Bytes{0}) live_.push_back({made->name, made->size, made->stream});
-  } else if (const auto* given = std::get_if<Free>(&was.operation)) {
-    const auto* target = std::get_if<NamedTarget>(&given->target);
-    if (target == nullptr) return;
-    const auto found = std::find_if(live_.begin(), live_.end(),
-                                    [&](const Live& live) { return live.name == target->name; });
-    if (found == live_.end()) return;
-    freed_.push_back(found->name);
-    *found = live_.back();
-    live_.pop_back();
+  if (std::holds_alternative<Alloc>(was.operation))
+    failures_in_a_row_ = succeeded ? 0 : failures_in_a_row_ + 1;
+  if (succeeded) {
+    state_.apply(was);
+  } else {
+    plan_.clear();  // What was to come relied on it.
   }
+}
+
+bool RandomOperations::may_be_mistaken(const Statement& was) const {
+  const std::string* name = name_of(was.operation);
+  if (name == nullptr) return false;
+  return std::ranges::find(state_.live(), *name, &KnownBlock::name) == state_.live().end();
 }
 
 RandomOperations::Kind RandomOperations::draw_kind() {
   std::uint64_t total = 0;
   for (const std::uint64_t weight : weights_) total += weight;
-  std::uint64_t drawn = below(total);
+  std::uint64_t drawn = dice_.below(total);
   for (std::size_t kind = 0; kind < weights_.size(); ++kind) {
     if (drawn < weights_[kind]) return static_cast<Kind>(kind);
     drawn -= weights_[kind];
@@ -125,87 +118,91 @@ RandomOperations::Kind RandomOperations::draw_kind() {
   return alloc;
 }
 
-Operation RandomOperations::make(Kind kind) {
-  switch (kind) {
-    case free_block:
-      return live_.empty() ? make_alloc() : make_free();
-    case bad_free:
-      return make_bad_free();
-    case empty_cache:
-      return EmptyCache{};
-    case fault:
-      return make_fault();
-    case switch_device:
-      return SetDevice{draw_device()};
-    case reset:
-      return Reset{one_in(2) ? ResetWhat::peak : ResetWhat::accumulated};
-    case alloc:
-    case kind_count:
-      break;
+// ---- who says what ----
+
+void RandomOperations::say(const Speaker& speaker, Operation operation) {
+  const auto add = [&](Operation added) {
+    Statement made = statement(std::move(added));
+    if (speaker.thread != 0) made.thread = speaker.thread;
+    plan_.push_back(std::move(made));
+  };
+  DeviceIndex current = state_.current_device(speaker.thread);
+  for (const Statement& planned : plan_) {
+    const auto* set = std::get_if<SetDevice>(&planned.operation);
+    if (set != nullptr && planned.thread.value_or(0) == speaker.thread) current = set->device;
   }
-  return make_alloc();
+  if (speaker.device && *speaker.device != current) add(SetDevice{*speaker.device});
+  add(std::move(operation));
 }
 
-Bytes RandomOperations::draw_size() {
-  if (is_oversize_world_ && one_in(3)) return Bytes{(19 + below(26)) * mib - 511 + below(512)};
-  if (one_in(100)) return Bytes{impossible[below(impossible.size())]};
-  if (one_in(3)) {
-    const std::uint64_t border = borders[below(borders.size())];
-    const std::uint64_t distance = one_in(2) ? below(3) : 511 + below(3);
-    return Bytes{one_in(2) || border < distance ? border + distance : border - distance};
+std::optional<RandomOperations::Speaker> RandomOperations::speaker_of(
+    std::initializer_list<StreamPlace> places) {
+  Speaker speaker{draw_thread(), {}};
+  bool is_bound = false;
+  for (const StreamPlace& place : places) {
+    if (place.name != "s0" && place.name != "ptds") continue;
+    if (speaker.device.value_or(place.device) != place.device) return std::nullopt;
+    speaker.device = place.device;
+    if (place.name != "ptds") continue;
+    if (is_bound && speaker.thread != place.thread) return std::nullopt;
+    speaker.thread = place.thread;
+    is_bound = true;
   }
-  return Bytes{1 + below(std::uint64_t{1} << below(largest_exponent_))};
+  return speaker;
 }
 
-Operation RandomOperations::make_alloc() {
-  Alloc made;
-  made.name = "a" + std::to_string(names_++);
-  made.size = draw_size();
-  made.stream = "s" + std::to_string(below(streams_));
-  if (one_in(8)) made.align = Bytes{alignments[below(alignments.size())]};
-  return made;
+bool RandomOperations::say_order(const StreamPlace& before, const StreamPlace& after) {
+  if (before == after || !state_.is_alive(before) || !state_.is_alive(after)) return false;
+  const auto speaker = speaker_of({before, after});
+  if (!speaker) return false;
+  say(*speaker, Order{before.name, after.name});
+  return true;
 }
 
-Operation RandomOperations::make_free() {
-  const Live& live = live_[below(live_.size())];
-  Free given;
-  given.target = NamedTarget{live.name, {}};
-  if (one_in(8)) given.size = live.size;
-  if (one_in(8)) given.stream = live.stream;
-  return given;
+bool RandomOperations::say_use(const KnownBlock& block, const StreamPlace& place) {
+  if (!state_.is_alive(place)) return false;
+  say(*speaker_of({place}), Use{block.name, place.name});
+  return true;
 }
 
-// Freed already, inside a block, in no memory, or checked with what it is not.
-Operation RandomOperations::make_bad_free() {
-  Free given;
-  given.target = Address{0x1234};
-  if (one_in(2) && !freed_.empty()) {
-    given.target = NamedTarget{freed_[below(freed_.size())], {}};
-  } else if (!live_.empty()) {
-    const Live& live = live_[below(live_.size())];
-    given.target = NamedTarget{live.name, {}};
-    if (one_in(3)) {
-      given.target = NamedTarget{live.name, Bytes{1 + below(live.size.count)}};
-    } else if (one_in(2)) {
-      given.size = live.size + Bytes{1};
-    } else {
-      given.stream = "other";
-    }
+void RandomOperations::say_sync(const StreamPlace& place) {
+  if (state_.is_alive(place)) {
+    say(*speaker_of({place}), Sync{place.name, {}});
+  } else {
+    say({draw_thread(), {}}, Sync{{}, place.device});
   }
-  return given;
 }
 
-Operation RandomOperations::make_fault() {
-  constexpr std::array<DriverCall, 3> calls{DriverCall::malloc, DriverCall::free,
-                                            DriverCall::mem_info};
-  constexpr std::array<CudaStatus, 3> errors{CudaStatus::out_of_memory, CudaStatus::invalid_value,
-                                             CudaStatus::unknown};
-  Fault planned;
-  planned.call = calls[below(calls.size())];
-  planned.at = 1 + below(3);
-  planned.error = errors[below(errors.size())];
-  planned.count = 1 + below(3);
-  return planned;
+// ---- what there is to speak of ----
+
+StreamPlace RandomOperations::draw_place(DeviceIndex device) {
+  std::vector<StreamPlace> places;
+  for (const KnownStream& stream : state_.streams()) {
+    const bool fits = stream.place.device == device && stream.life == KnownStream::Life::alive;
+    if (fits) places.push_back(stream.place);
+  }
+  const bool takes_default = tastes_.has_default_streams && dice_.one_in(4);
+  if (!places.empty() && !takes_default) return dice_.pick(places);
+  if (tastes_.has_default_streams && dice_.one_in(2)) return {"ptds", device, draw_thread()};
+  return {"s0", device, 0};
+}
+
+StreamPlace RandomOperations::draw_place() {
+  const DeviceIndex device = dice_.one_in(2) ? 0 : draw_device();
+  return draw_place(device);
+}
+
+const KnownStream* RandomOperations::draw_stream(KnownStream::Life life) {
+  std::vector<const KnownStream*> streams;
+  for (const KnownStream& stream : state_.streams()) {
+    if (stream.life == life) streams.push_back(&stream);
+  }
+  return streams.empty() ? nullptr : dice_.pick(streams);
+}
+
+std::size_t RandomOperations::count_streams() const {
+  return static_cast<std::size_t>(
+      std::ranges::count(state_.streams(), KnownStream::Life::alive, &KnownStream::life));
 }
 
 }  // namespace cairn::testing

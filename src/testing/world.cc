@@ -1,5 +1,6 @@
 #include "testing/world.h"
 
+#include "base/thread_number.h"
 #include "testing/printer.h"
 #include "testing/world_impl.h"
 
@@ -29,24 +30,54 @@ StepResult unsupported(std::string why) {
   return result;
 }
 
+namespace {
+
+std::vector<Bytes> memory_of(const std::vector<simulator::DeviceOptions>& devices) {
+  std::vector<Bytes> memory;
+  memory.reserve(devices.size());
+  for (const simulator::DeviceOptions& device : devices) memory.push_back(device.memory);
+  return memory;
+}
+
+}  // namespace
+
 World::Impl::Impl(const Program& program, const WorldOptions& options)
     : options_(options),
       settings_(read_settings(program)),
-      machine_(declared_devices(program), settings_.options, options.wrap_driver) {
-  if (options.lockstep) lockstep_.emplace(settings_.options, device_count());
+      machine_(declared_devices(program), settings_.options, options.wrap_driver),
+      streams_(machine_.gpu(), settings_.options.stream_identity) {
+  static_cast<void>(this_thread_number());  // The main thread's is the first.
+  if (options.lockstep) lockstep_.emplace(settings_.options, memory_of(declared_devices(program)));
+}
+
+StepResult World::Impl::carry_out(const Statement& statement) {
+  if (open_segment_ && !std::holds_alternative<BlockDecl>(statement.operation))
+    return mistake("the blocks of the segment before this do not tile it");
+  if (std::holds_alternative<ThreadExit>(statement.operation)) {
+    threads_.end(thread());
+    current_devices_.erase(thread());
+    return conclude(Error{});
+  }
+  StepResult result;
+  threads_.run(thread(), [&] {
+    const invariants::Recorder recorder;
+    result = std::visit([&](const auto& operation) { return act(operation); }, statement.operation);
+    reported_ = recorder.violations();
+  });
+  return result;
 }
 
 StepResult World::Impl::step(const Statement& statement) {
   invariants::Recorder recorder;
   statement_ = &statement;
   operated_ = false;
-  StepResult result;
-  if (open_segment_ && !std::holds_alternative<BlockDecl>(statement.operation)) {
-    result = mistake("the blocks of the segment before this do not tile it");
-  } else {
-    result = std::visit([&](const auto& operation) { return act(operation); }, statement.operation);
-  }
-  if (operated_) result = check_all(result, recorder);
+  next_segment_place_.reset();
+  used_block_.reset();
+  changed_streams_ = false;
+  reported_.clear();
+  StepResult result = carry_out(statement);
+  if (result.kind == StepResult::Kind::ok || result.kind == StepResult::Kind::failed)
+    result = check_all(std::move(result), recorder);
   if (result.line == 0) {
     result.line = statement.line;
     result.column = statement.column;
@@ -78,6 +109,8 @@ World::World(const Program& program, const WorldOptions& options)
 World::~World() = default;
 StepResult World::step(const Statement& statement) { return impl_->step(statement); }
 StepResult World::finish() { return impl_->finish(); }
+StepResult World::wind_down() { return impl_->wind_down(); }
+StepResult World::end() { return impl_->end(); }
 std::vector<std::string> World::notes() const { return impl_->notes(); }
 std::vector<DeviceStats> World::stats() const { return impl_->stats(); }
 

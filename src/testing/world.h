@@ -3,7 +3,7 @@
 // step the checkers of the invariants and the simulated GPU's judge. What a statement means is in
 // README.md beside this file.
 //
-// Not thread-safe: a World belongs to the thread that uses it.
+// Not thread-safe: a World belongs to the thread that uses it, which is the Program's main thread.
 #pragma once
 
 #include <cstdint>
@@ -67,6 +67,15 @@ class World {
   StepResult step(const Statement& statement);
   // After the last step: what must hold at the end.
   StepResult finish();
+
+  // For those who look for leaks, after finish(): no fault strikes any more, all work is waited
+  // for, every live name is freed, and the cache emptied. Then nothing is live, pending or
+  // reserved; of a device that was lost only what src/allocator/README.md promises.
+  StepResult wind_down();
+  // After wind_down(): the allocator is destroyed, and nothing is left of it on the simulated GPU,
+  // but for what stands on lost devices. REQUIRES: of this World nothing but notes() is asked
+  // after.
+  StepResult end();
 
   // What deserves a word and is no failure: faults that never came, warnings of the settings.
   std::vector<std::string> notes() const;

@@ -1,4 +1,8 @@
 // What must be true: what the Program expects, and what must hold whatever it says.
+#include <algorithm>
+#include <iterator>
+#include <tuple>
+
 #include "heap/heap.h"
 #include "invariants/catalogue/hook.h"
 #include "invariants/checkers/checkers.h"
@@ -36,8 +40,9 @@ StepResult World::Impl::act(const Reset& reset) {
       allocator.reset_accumulated_stats();
     }
   }
-  if (lockstep_ && reset.what == ResetWhat::peak) lockstep_->reset_peak_stats();
-  if (lockstep_ && reset.what == ResetWhat::accumulated) lockstep_->reset_accumulated_stats();
+  if (lockstep_ && reset.what == ResetWhat::peak) lockstep_->model().reset_peak_stats();
+  if (lockstep_ && reset.what == ResetWhat::accumulated)
+    lockstep_->model().reset_accumulated_stats();
   operated_ = true;
   return ok();
 }
@@ -56,13 +61,13 @@ StepResult World::Impl::act(const Expect& expect) {
 StepResult World::Impl::act(const ExpectSegment& expected) {
   const DeviceIndex device = expected.gpu.value_or(current_device());
   if (auto missing = missing_device(device)) return *missing;
-  const auto handle = stream(expected.stream);
-  if (!handle) return handle.error();
+  const auto of = stream(expected.stream, device);
+  if (!of) return of.error();
   SegmentInfo wanted;
   wanted.device = device;
   wanted.address = expected.address.value;
   wanted.size_bytes = expected.size.count;
-  wanted.stream = handle->value;
+  wanted.stream = streams_.id(*of).value;
   wanted.is_large = expected.pool == PoolKind::large;
   for (const SegmentInfo& segment : machine_.allocator().device(device).map()) {
     if (segment.address != wanted.address) continue;
@@ -90,9 +95,8 @@ StepResult World::Impl::act(const ExpectBlock& expected) {
   return ok();
 }
 
-StepResult World::Impl::check_all(const StepResult& result, invariants::Recorder& recorder) {
-  using Kind = StepResult::Kind;
-  if (result.kind != Kind::ok && result.kind != Kind::failed) return result;
+StepResult World::Impl::check_all(StepResult result, invariants::Recorder& recorder) {
+  if (!operated_) return check_gpu().value_or(std::move(result));
   ++operations_;
   if (options_.meddle) options_.meddle(machine_.allocator());
   const bool with_maps =
@@ -101,16 +105,9 @@ StepResult World::Impl::check_all(const StepResult& result, invariants::Recorder
   if (auto difference = check_allocator(recorder, options_.checkers))
     return finding(*std::move(difference));
   if (auto difference = check_lockstep(with_maps)) return finding(*std::move(difference));
+  if (auto difference = check_uses(with_maps || changed_streams_))
+    return finding(*std::move(difference));
   return result;
-}
-
-StepResult World::Impl::finish() {
-  invariants::Recorder recorder;
-  if (open_segment_) return mistake("the blocks of the last segment do not tile it");
-  if (auto found = check_gpu()) return *found;
-  if (auto difference = check_allocator(recorder, true)) return finding(*std::move(difference));
-  if (auto difference = check_lockstep(true)) return finding(*std::move(difference));
-  return ok();
 }
 
 std::optional<StepResult> World::Impl::check_gpu() {
@@ -118,8 +115,7 @@ std::optional<StepResult> World::Impl::check_gpu() {
   if (mistakes.size() > gpu_mistakes_) {
     StepResult result = mistake(mistakes[gpu_mistakes_]);
     gpu_mistakes_ = mistakes.size();
-    const auto place = next_segment_places_.find(statement_ != nullptr ? current_device() : 0);
-    if (place != next_segment_places_.end()) std::tie(result.line, result.column) = place->second;
+    if (next_segment_place_) std::tie(result.line, result.column) = *next_segment_place_;
     return result;
   }
   if (machine_.gpu().violation_count() == 0) return std::nullopt;
@@ -129,13 +125,14 @@ std::optional<StepResult> World::Impl::check_gpu() {
 std::optional<Difference> World::Impl::check_allocator(invariants::Recorder& recorder,
                                                        bool thoroughly) {
   for (DeviceIndex device = 0; device < device_count() && thoroughly; ++device) {
-    machine_.allocator().device(device).inspect([&](const Heap& heap) {
-      invariants::check(heap, invariants::Cost::heap);
-      invariants::check_segments_from_driver(heap, machine_.spans_out(device));
+    machine_.allocator().device(device).inspect([&](const DeviceState& state) {
+      invariants::check(state, invariants::Cost::heap);
+      invariants::check_segments_from_driver(state.heap, machine_.spans_out(device));
     });
   }
-  if (!recorder.violations().empty()) {
-    const invariants::Violation& violation = recorder.violations().front();
+  std::ranges::copy(recorder.violations(), std::back_inserter(reported_));
+  if (!reported_.empty()) {
+    const invariants::Violation& violation = reported_.front();
     return Difference{std::string(violation.invariant.id) + ": " + violation.invariant.words,
                       violation.what};
   }
@@ -182,6 +179,32 @@ std::optional<Difference> World::Impl::check_lockstep(bool with_maps) {
     if (auto difference = compare(model.map(device), allocator.map())) return difference;
   }
   return std::nullopt;
+}
+
+std::optional<Difference> World::Impl::check_uses(bool of_all) {
+  if (!lockstep_) return std::nullopt;
+  if (!of_all) {
+    const Range* range = used_block_ ? names_.live_at(*used_block_) : nullptr;
+    return range == nullptr ? std::nullopt : check_uses_of(*range);
+  }
+  for (const auto& [address, entry] : names_.live())
+    if (auto difference = check_uses_of(entry->second)) return difference;
+  return std::nullopt;
+}
+
+std::optional<Difference> World::Impl::check_uses_of(const Range& range) {
+  const Address address = range.span.begin;
+  const std::vector<StreamKey> expected = lockstep_->model().uses(address);
+  return machine_.allocator()
+      .device(range.device)
+      .inspect([&](const Heap& heap) -> std::optional<Difference> {
+        const Block* block = heap.live().find(address);
+        const std::span<const StreamKey> found =
+            block == nullptr ? std::span<const StreamKey>() : heap.uses(*block);
+        if (std::ranges::equal(expected, found)) return std::nullopt;
+        const std::string where = "block " + print_address(address) + ": ";
+        return Difference{where + describe(expected), where + describe(found)};
+      });
 }
 
 }  // namespace cairn::testing

@@ -9,10 +9,7 @@ namespace {
 std::string setting_not_supported(const Options& options) {
   if (options.backend != Backend::native) return "backend";
   if (options.expandable_segments) return "expandable_segments";
-  if (options.garbage_collection_threshold > 0) return "garbage_collection_threshold";
-  if (options.per_process_memory_fraction < 1) return "per_process_memory_fraction";
-  if (options.throw_on_cudamalloc_oom) return "throw_on_cudamalloc_oom";
-  if (options.stream_identity != StreamIdentity::handle) return "stream_identity";
+  if (options.graph_capture_record_stream_reuse) return "graph_capture_record_stream_reuse";
   if (options.pytorch_defects) return "pytorch_defects";
   return {};
 }
@@ -94,13 +91,15 @@ StepResult World::Impl::act(const SegmentDecl& declared) {
   if (auto missing = missing_device(device)) return *missing;
   if (declared.size.count == 0 || !is_multiple(declared.size, block_granularity))
     return mistake("the segment's size is not a positive multiple of 512");
-  const auto handle = stream(declared.stream);
-  if (!handle) return handle.error();
+  const auto of = stream(declared.stream, device);
+  if (!of) return of.error();
+  streams_.note_device(declared.stream, device);
   const auto placed = machine_.gpu().place(device, {declared.address, declared.size});
   if (!placed) return mistake("no segment can be here: " + placed.error());
   OpenSegment open;
   open.device = device;
-  open.segment = {device, {declared.address, declared.size}, declared.pool, *handle, {}};
+  open.segment = {device, {declared.address, declared.size}, declared.pool, streams_.id(*of), {}};
+  open.owner = *of;
   open_segment_ = std::move(open);
   return ok();
 }
@@ -129,14 +128,15 @@ StepResult World::Impl::install(const OpenSegment& open) {
   SegmentLayout layout{segment.span, segment.pool, segment.stream, {}};
   for (const auto& block : segment.blocks) layout.blocks.push_back({block.size, block.allocated});
   machine_.adopt(open.device, layout);
-  if (lockstep_) lockstep_->adopt(segment);
+  if (lockstep_) lockstep_->model().add_initial_segment(segment);
   Address address = segment.span.begin;
   for (std::size_t i = 0; i < open.names.size(); ++i) {
     const Span span{address, segment.blocks[i].size};
     address = span.end();
     if (!open.names[i]) continue;
-    names_.bind(*open.names[i], {open.device, span, span.size, segment.stream, true});
-    machine_.gpu().hand_out(open.device, span);
+    names_.bind(*open.names[i],
+                {open.device, span, span.size, open.owner.handle, segment.stream, true});
+    machine_.gpu().hand_out(open.device, span, streams_.number(open.owner));
   }
   operated_ = true;
   return ok();

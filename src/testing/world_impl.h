@@ -3,16 +3,20 @@
 
 #include <map>
 #include <optional>
+#include <set>
 #include <string>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
 #include "invariants/catalogue/report.h"
 #include "testing/declarations.h"
 #include "testing/expectations.h"
+#include "testing/host_threads.h"
 #include "testing/lockstep.h"
 #include "testing/machine.h"
 #include "testing/names.h"
+#include "testing/streams.h"
 #include "testing/world.h"
 
 namespace cairn::testing {
@@ -22,12 +26,17 @@ StepResult finding(Difference difference);
 StepResult mistake(std::string why);
 StepResult unsupported(std::string why);
 
+// As the allocator's callers name it.
+Stream handle_of(StreamRef stream);
+
 class World::Impl {
  public:
   Impl(const Program& program, const WorldOptions& options);
 
   StepResult step(const Statement& statement);
   StepResult finish();
+  StepResult wind_down();
+  StepResult end();
   std::vector<std::string> notes() const;
   std::vector<DeviceStats> stats();
 
@@ -36,6 +45,7 @@ class World::Impl {
   struct OpenSegment {
     DeviceIndex device = 0;
     model::InitialSegment segment;
+    StreamRef owner;
     std::vector<std::optional<std::string>> names;
     Bytes covered;
   };
@@ -45,7 +55,16 @@ class World::Impl {
     std::size_t next_block = 0;
   };
 
-  // ---- one for each statement (world_declarations.cc, world_operations.cc, world_checks.cc) ----
+  // What an operation of the allocator did, and in what that differs from what was foretold.
+  struct Operated {
+    Deed deed;
+    std::optional<Difference> difference;
+  };
+
+  StepResult carry_out(const Statement& statement);
+
+  // ---- one for each statement (world_declarations.cc, world_operations.cc, world_streams.cc,
+  // world_checks.cc) ----
   StepResult act(const GpuDecl& gpu);
   StepResult act(const Conf& conf);
   StepResult act(const SegmentDecl& declared);
@@ -54,12 +73,18 @@ class World::Impl {
   StepResult act(const NextSegment& next);
   StepResult act(const SetDevice& set);
   StepResult act(const MakeStream& make);
+  StepResult act(const DestroyStream& destroy);
+  StepResult act(const Launch& launch);
+  StepResult act(const Order& order);
   StepResult act(const Advance& advance);
   StepResult act(const Sync& sync);
   StepResult act(const Alloc& alloc);
   StepResult act(const Free& free);
+  StepResult act(const Use& use);
+  StepResult act(const Poll& poll);
   StepResult act(const EmptyCache& empty);
-  StepResult act(const ThreadExit& exit);
+  StepResult act(const MemoryFraction& limit);
+  StepResult act(const Reconfigure& reconfigure);
   StepResult act(const Reset& reset);
   StepResult act(const Expect& expect);
   StepResult act(const ExpectSegment& expected);
@@ -77,23 +102,55 @@ class World::Impl {
   int thread() const { return statement_->thread.value_or(0); }
   DeviceIndex current_device() const;
   std::optional<StepResult> missing_device(DeviceIndex device);
-  Result<StreamId, StepResult> stream(const std::string& name);
+  // `s0`, `ptds` and what is new are on that device.
+  Result<StreamRef, StepResult> stream(const std::string& name, DeviceIndex device);
+  Result<StreamRef, StepResult> stream(const std::string& name) {
+    return stream(name, current_device());
+  }
+  // One on which work can be put.
+  Result<StreamRef, StepResult> working_stream(const std::string& name);
   Result<Address, StepResult> target_of(const Free& free) const;
-  std::optional<FreeCheck> check_of(const Free& free, Address address,
-                                    std::optional<StreamId> stream) const;
-  StepResult bind(const Alloc& alloc, const Request& request, Address address);
+  FreeCheck check_of(const Free& free, Address address, std::optional<StreamRef> stream) const;
+  Result<simulator::Touch, StepResult> touch_of(const Touch& touch) const;
+  StepResult bind(const Alloc& alloc, StreamRef stream, Address address);
+  StepResult free_on(Address address, const std::string& stream);
+  StepResult conclude_free(const Operated& operated, Address address,
+                           std::optional<simulator::StreamNumber> on);
+  // The names of live blocks whose stream was retired follow it.
+  void follow_retired(DeviceIndex device, StreamId id);
+  void note_out_of_memory(const Request& request, const Error& error);
+  void note_next_segment(const std::vector<RecordedCall>& calls);
+
+  // Lets the allocator do something, and the model the same.
+  template <class Act, class Same>
+  Operated operate(Act&& act, Same&& same) {
+    operated_ = true;
+    const auto result = act(machine_.allocator());
+    Operated operated;
+    if (result.failed()) operated.deed.error = result.error();
+    if constexpr (std::is_same_v<decltype(result), const Result<Address, Error>>) {
+      if (result) operated.deed.address = *result;
+    }
+    operated.deed.calls = machine_.take_calls();
+    if (lockstep_) operated.difference = lockstep_->follow(operated.deed, same);
+    return operated;
+  }
   // How an operation went, set against what the statement says.
   StepResult conclude(const Error& error) const;
-  void note_out_of_memory(const Request& request, const std::vector<RecordedCall>& calls);
+  StepResult conclude(const Operated& operated) const;
 
   // ---- checks (world_checks.cc) ----
-  StepResult check_all(const StepResult& result, invariants::Recorder& recorder);
+  StepResult check_all(StepResult result, invariants::Recorder& recorder);
   std::optional<StepResult> check_gpu();
   // What was reported so far; thoroughly: after all checkers ran.
   std::optional<Difference> check_allocator(invariants::Recorder& recorder, bool thoroughly);
   std::optional<Difference> check_live_blocks();
   std::optional<Difference> check_live_block(const std::string& name, const Range& range);
   std::optional<Difference> check_lockstep(bool with_maps);
+  std::optional<Difference> check_uses(bool of_all);
+  std::optional<Difference> check_uses_of(const Range& range);
+  // After wind_down().
+  std::optional<Difference> check_nothing_left(DeviceIndex device);
   DeviceIndex device_count() { return machine_.allocator().device_count(); }
 
   WorldOptions options_;
@@ -110,8 +167,17 @@ class World::Impl {
   std::size_t confs_ = 0;                                           // `conf` lines stepped over.
   std::size_t gpu_mistakes_ = 0;                                    // Told of already.
   std::uint64_t operations_ = 0;                                    // Of the allocator.
-  bool operated_ = false;  // The statement made the allocator do something.
+  std::set<DeviceIndex> lost_devices_;                              // Seen by wind_down().
+
+  // Of the statement that is carried out.
   const Statement* statement_ = nullptr;
+  bool operated_ = false;                                  // It made the allocator do something.
+  std::optional<std::pair<int, int>> next_segment_place_;  // Of the segment that it got.
+  std::optional<Address> used_block_;                      // Whose uses it may have changed.
+  bool changed_streams_ = false;                 // It may have changed the uses of all blocks.
+  std::vector<invariants::Violation> reported_;  // On its own thread.
+
+  HostThreads threads_;  // Ends first.
 };
 
 }  // namespace cairn::testing

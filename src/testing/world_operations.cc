@@ -9,13 +9,12 @@ std::string describe_failure(const Error& error) {
   return std::string(to_string(error.code)) + ": " + error.message;
 }
 
-Stream handle_of(StreamId stream) {
-  return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(stream.value));
-}
-
-Error error_of(const auto& result) { return result.failed() ? result.error() : Error{}; }
-
 }  // namespace
+
+Stream handle_of(StreamRef stream) {
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA's handles are such pointers.
+  return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(stream.handle));
+}
 
 DeviceIndex World::Impl::current_device() const {
   const auto found = current_devices_.find(thread());
@@ -27,10 +26,10 @@ std::optional<StepResult> World::Impl::missing_device(DeviceIndex device) {
   return mistake("there is no device " + std::to_string(device));
 }
 
-Result<StreamId, StepResult> World::Impl::stream(const std::string& name) {
-  const auto handle = streams_.mention(name, thread());
-  if (handle) return *handle;
-  return Failure{unsupported("ptds of more than one thread is not supported yet")};
+Result<StreamRef, StepResult> World::Impl::stream(const std::string& name, DeviceIndex device) {
+  const auto mentioned = streams_.mention(name, device);
+  if (!mentioned) return Failure{mistake(mentioned.error())};
+  return *mentioned;
 }
 
 StepResult World::Impl::conclude(const Error& error) const {
@@ -42,6 +41,11 @@ StepResult World::Impl::conclude(const Error& error) const {
   result.expected = none_expected ? "success" : to_string(statement_->expected);
   result.found = error.code == ErrorCode::none ? "success" : describe_failure(error);
   return result;
+}
+
+StepResult World::Impl::conclude(const Operated& operated) const {
+  if (operated.difference) return finding(*operated.difference);
+  return conclude(operated.deed.error);
 }
 
 // ---- the simulated world ----
@@ -65,64 +69,39 @@ StepResult World::Impl::act(const SetDevice& set) {
   return ok();
 }
 
-StepResult World::Impl::act(const MakeStream& make) {
-  if (auto missing = missing_device(make.gpu.value_or(0))) return *missing;
-  if (make.reuse) return unsupported("reuse= is not supported yet");
-  if (!streams_.make(make.stream)) return mistake("stream '" + make.stream + "' exists already");
-  return ok();
-}
-
-// No work runs yet, so there is none to complete or to wait for.
-StepResult World::Impl::act(const Advance&) { return ok(); }
-
-StepResult World::Impl::act(const Sync& sync) {
-  if (auto missing = missing_device(sync.gpu.value_or(0))) return *missing;
-  if (sync.stream) {
-    const auto handle = stream(*sync.stream);
-    if (!handle) return handle.error();
-  }
-  return conclude({});
-}
-
-StepResult World::Impl::act(const ThreadExit&) {
-  current_devices_.erase(thread());
-  return conclude({});
-}
-
 // ---- the allocator's operations ----
 
 StepResult World::Impl::act(const Alloc& alloc) {
   if (statement_->expected == ErrorCode::none && names_.is_live(alloc.name))
     return mistake("'" + alloc.name + "' is live; free it first");
-  const auto handle = stream(alloc.stream);
-  if (!handle) return handle.error();
-  Request request{alloc.size.count, current_device(), handle_of(*handle)};
+  const auto on = stream(alloc.stream);
+  if (!on) return on.error();
+  Request request{alloc.size.count, current_device(), handle_of(*on)};
   if (alloc.align) request.alignment_bytes = alloc.align->count;
-
-  operated_ = true;
-  const auto allocated = machine_.allocator().allocate(request);
-  const Error error = error_of(allocated);
-  const Address address = allocated ? *allocated : Address{};
-  const auto calls = machine_.take_calls();
-  if (lockstep_) {
-    const model::Request same{request.device, *handle, alloc.size, Bytes{request.alignment_bytes}};
-    if (auto difference = lockstep_->allocate(same, {calls, error.code, address}))
-      return finding(*std::move(difference));
-  }
-  if (error.code == ErrorCode::out_of_memory) note_out_of_memory(request, calls);
-  if (error || statement_->expected != ErrorCode::none) return conclude(error);
-  return bind(alloc, request, address);
+  const Operated done =
+      operate([&](AllDevices& allocator) { return allocator.allocate(request); },
+              [&](model::Model& model) {
+                const Bytes alignment{request.alignment_bytes};
+                return model.allocate({request.device, on->handle, alloc.size, alignment});
+              });
+  streams_.note_device(alloc.stream, request.device);
+  note_next_segment(done.deed.calls);
+  const Error& error = done.deed.error;
+  note_out_of_memory(request, error);
+  if (done.difference || error || statement_->expected != ErrorCode::none) return conclude(done);
+  return bind(alloc, *on, done.deed.address);
 }
 
-StepResult World::Impl::bind(const Alloc& alloc, const Request& request, Address address) {
-  Range range{request.device, {address, {}}, alloc.size, identify(request.stream), false};
+StepResult World::Impl::bind(const Alloc& alloc, StreamRef stream, Address address) {
+  const DeviceIndex device = current_device();
+  Range range{device, {address, {}}, alloc.size, stream.handle, streams_.id(stream), false};
   if (address != Address{}) {
     range.is_live = true;
-    machine_.allocator().device(request.device).inspect([&](const Heap& heap) {
+    machine_.allocator().device(device).inspect([&](const Heap& heap) {
       const Block* block = heap.live().find(address);
       range.span.size = block == nullptr ? alloc.size : block->size;
     });
-    machine_.gpu().hand_out(request.device, range.span);
+    machine_.gpu().hand_out(device, range.span, streams_.number(stream));
   }
   names_.bind(alloc.name, range);
   if (alloc.expected && *alloc.expected != address)
@@ -130,21 +109,30 @@ StepResult World::Impl::bind(const Alloc& alloc, const Request& request, Address
   return ok();
 }
 
-void World::Impl::note_out_of_memory(const Request& request,
-                                     const std::vector<RecordedCall>& calls) {
-  const DeviceStats stats = machine_.allocator().device(request.device).stats();
-  const auto memory = machine_.gpu().mem_info(request.device);
-  OutOfMemoryReport report;
-  report.tried = Bytes{request.size_bytes};
-  for (const RecordedCall& call : calls)
-    if (call.call == DriverCall::malloc) report.tried = call.size;
-  report.total = memory->total;
-  report.free = memory->free;
-  report.allocated = Bytes{static_cast<std::uint64_t>(stats.allocated_bytes.all.current)};
-  const Bytes reserved{static_cast<std::uint64_t>(stats.reserved_bytes.all.current)};
-  report.unallocated = reserved - report.allocated;
-  report.limit = report.total;
-  out_of_memory_[request.device] = report;
+void World::Impl::note_out_of_memory(const Request& request, const Error& error) {
+  if (error.memory) {
+    out_of_memory_[request.device] = *error.memory;
+  } else if (error.code == ErrorCode::out_of_memory) {  // Refused without a look.
+    const DeviceStats stats = machine_.allocator().device(request.device).stats();
+    MemoryReport report;
+    report.tried_bytes = request.size_bytes;
+    report.total_bytes = machine_.gpu().mem_info(request.device)->total.count;
+    report.free_bytes = machine_.gpu().mem_info(request.device)->free.count;
+    report.allocated_bytes = static_cast<std::uint64_t>(stats.allocated_bytes.all.current);
+    report.unallocated_bytes =
+        static_cast<std::uint64_t>(stats.reserved_bytes.all.current) - report.allocated_bytes;
+    out_of_memory_[request.device] = report;
+  }
+}
+
+void World::Impl::note_next_segment(const std::vector<RecordedCall>& calls) {
+  for (const RecordedCall& call : calls) {
+    if (call.call != DriverCall::malloc || call.status != CudaStatus::success) continue;
+    const auto place = next_segment_places_.find(call.device);
+    if (place == next_segment_places_.end()) continue;
+    next_segment_place_ = place->second;
+    next_segment_places_.erase(place);
+  }
 }
 
 Result<Address, StepResult> World::Impl::target_of(const Free& free) const {
@@ -163,54 +151,106 @@ Result<Address, StepResult> World::Impl::target_of(const Free& free) const {
   return address;
 }
 
-// Both parts of a checked free, though the statement may give only one: the other is then right.
-std::optional<FreeCheck> World::Impl::check_of(const Free& free, Address address,
-                                               std::optional<StreamId> stream) const {
-  if (!free.size && !stream) return std::nullopt;
+// Both parts of a checked free, though the statement may give only one: the other is as it was at
+// the allocation.
+FreeCheck World::Impl::check_of(const Free& free, Address address,
+                                std::optional<StreamRef> stream) const {
   const Range* live = names_.live_at(address);
   const Range actual = live == nullptr ? Range{} : *live;
-  return FreeCheck{free.size.value_or(actual.requested), stream.value_or(actual.stream)};
+  return {free.size.value_or(actual.requested),
+          handle_of(stream.value_or(StreamRef{actual.device, actual.handle}))};
 }
 
 StepResult World::Impl::act(const Free& free) {
-  if (free.on) return unsupported("`on` is not supported yet");
   const auto target = target_of(free);
   if (!target) return target.error();
-  std::optional<StreamId> checked_stream;
+  std::optional<FreeCheck> check;
+  std::optional<StreamRef> owner;
   if (free.stream) {
-    const auto handle = stream(*free.stream);
-    if (!handle) return handle.error();
-    checked_stream = *handle;
+    const auto named = stream(*free.stream);
+    if (!named) return named.error();
+    owner = *named;
   }
-  const auto check = check_of(free, *target, checked_stream);
+  if (free.size || free.stream) check = check_of(free, *target, owner);
+  if (free.on && check) return unsupported("`on` of a checked free is not supported");
+  if (free.on) return free_on(*target, *free.on);
+  const Operated done = operate(
+      [&](AllDevices& allocator) { return allocator.free(*target, check ? &*check : nullptr); },
+      [&](model::Model& model) {
+        if (!check) return model.free(*target);
+        const auto handle = reinterpret_cast<std::uintptr_t>(check->stream);
+        return model.free(*target, check->size, handle);
+      });
+  return conclude_free(done, *target, std::nullopt);
+}
 
-  operated_ = true;
-  const Error error = error_of(machine_.allocator().free(*target, check ? &*check : nullptr));
-  const auto calls = machine_.take_calls();
-  if (lockstep_) {
-    const auto size = check ? std::optional(check->size) : std::nullopt;
-    const auto owner = check ? std::optional(check->stream) : std::nullopt;
-    if (auto difference = lockstep_->free(*target, size, owner, {calls, error.code}))
-      return finding(*std::move(difference));
+StepResult World::Impl::free_on(Address address, const std::string& name) {
+  const auto on = stream(name);
+  if (!on) return on.error();
+  const Operated done = operate(
+      [&](AllDevices& allocator) { return allocator.free_on(address, handle_of(*on), on->device); },
+      [&](model::Model& model) { return model.free_on(address, {on->device, on->handle}); });
+  return conclude_free(done, address, streams_.number(*on));
+}
+
+StepResult World::Impl::conclude_free(const Operated& operated, Address address,
+                                      std::optional<simulator::StreamNumber> on) {
+  used_block_ = address;
+  Range* live = names_.live_at(address);
+  if (!operated.difference && !operated.deed.error && live != nullptr) {
+    if (on) live->recorded.push_back(*on);
+    machine_.gpu().take_back(live->device, live->span, live->recorded);
+    names_.release(address);
   }
-  const Range* live = names_.live_at(*target);
-  if (!error && live != nullptr) {
-    machine_.gpu().take_back(live->device, live->span);
-    names_.release(*target);
-  }
-  return conclude(error);
+  return conclude(operated);
+}
+
+StepResult World::Impl::act(const Use& use) {
+  const Range* range = names_.find(use.name);
+  if (range == nullptr) return mistake("'" + use.name + "' is not known");
+  const auto by = stream(use.stream);
+  if (!by) return by.error();
+  const Address address = range->span.begin;
+  const Operated done = operate(
+      [&](AllDevices& allocator) {
+        return allocator.record_stream(address, handle_of(*by), by->device);
+      },
+      [&](model::Model& model) { return model.record_stream(address, {by->device, by->handle}); });
+  used_block_ = address;
+  Range* live = names_.live_at(address);
+  if (!done.deed.error && live != nullptr) live->recorded.push_back(streams_.number(*by));
+  return conclude(done);
+}
+
+StepResult World::Impl::act(const Poll&) {
+  const DeviceIndex device = current_device();
+  return conclude(operate([&](AllDevices& allocator) { return allocator.process_events(device); },
+                          [&](model::Model& model) { return model.process_events(device); }));
 }
 
 StepResult World::Impl::act(const EmptyCache& empty) {
   if (empty.pool) return unsupported("private pools are not supported yet");
-  operated_ = true;
-  const Error error = error_of(machine_.allocator().empty_cache());
-  const auto calls = machine_.take_calls();
-  if (lockstep_) {
-    if (auto difference = lockstep_->empty_cache({calls, error.code}))
-      return finding(*std::move(difference));
-  }
-  return conclude(error);
+  return conclude(operate([](AllDevices& allocator) { return allocator.empty_cache(); },
+                          [](model::Model& model) { return model.empty_cache(); }));
+}
+
+StepResult World::Impl::act(const MemoryFraction& limit) {
+  const DeviceIndex device = limit.gpu.value_or(current_device());
+  if (auto missing = missing_device(device)) return *missing;
+  return conclude(operate(
+      [&](AllDevices& allocator) { return allocator.set_memory_fraction(device, limit.fraction); },
+      [&](model::Model& model) { return model.set_memory_fraction(device, limit.fraction); }));
+}
+
+StepResult World::Impl::act(const Reconfigure& reconfigure) {
+  return conclude(
+      operate([&](AllDevices& allocator) { return allocator.reconfigure(reconfigure.text); },
+              [&](model::Model& model) {
+                const ParsedSettings parsed =
+                    parse_settings(reconfigure.text, model.options(), SettingsDialect::cairn);
+                const bool can_be = parsed.ok && find_fault(parsed.options).empty();
+                return model.reconfigure(can_be ? std::optional(parsed.options) : std::nullopt);
+              }));
 }
 
 }  // namespace cairn::testing

@@ -9,36 +9,13 @@
 
 #include "allocator/all_devices.h"
 #include "invariants/catalogue/report.h"
-#include "testing/parser.h"
-#include "testing/world.h"
+#include "testing/liar_in_test.h"
+#include "testing/world_in_test.h"
 
 namespace cairn::testing {
 namespace {
 
-RunReport run_text(const std::string& text, const RunOptions& options) {
-  const auto program = parse_program(text);
-  if (program) return run(*program, options);
-  ADD_FAILURE() << program.error().message << "\n" << text;
-  return {};
-}
-
 // ---- lies that must be seen ----
-
-class Liar : public Driver {
- public:
-  explicit Liar(Driver& below) : below_(below) {}
-  int device_count() const override { return below_.device_count(); }
-  DriverResult<Address> malloc(DeviceIndex device, Bytes size) override {
-    return below_.malloc(device, size);
-  }
-  DriverResult<Done> free(DeviceIndex device, Address address) override {
-    return below_.free(device, address);
-  }
-  DriverResult<MemoryInfo> mem_info(DeviceIndex device) override { return below_.mem_info(device); }
-
- protected:
-  Driver& below_;
-};
 
 template <class Lie>
 RunReport run_with(const std::string& text, bool lockstep) {

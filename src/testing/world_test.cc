@@ -3,48 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "testing/parser.h"
+#include "testing/world_in_test.h"
 
 namespace cairn::testing {
 namespace {
-
-RunReport run_text(const std::string& text, const RunOptions& options = {}) {
-  const auto program = parse_program(text);
-  if (program.failed()) {
-    ADD_FAILURE() << program.error().line << ":" << program.error().column << ": "
-                  << program.error().message << "\n"
-                  << text;
-    return {};
-  }
-  return run(*program, options);
-}
-
-std::string in_words(const RunReport& report) {
-  return std::to_string(report.line) + ":" + std::to_string(report.column) + ": " +
-         report.statement + "\n  expected " + report.expected + "\n  found " + report.found +
-         "\n  " + report.why;
-}
-
-void holds(const std::string& text) {
-  const RunReport report = run_text(text);
-  EXPECT_EQ(report.verdict, Verdict::holds) << text << in_words(report);
-}
-
-void ends(const std::string& text, Verdict verdict, int line, const std::string& says) {
-  const RunReport report = run_text(text);
-  EXPECT_EQ(report.verdict, verdict) << text << "\n" << in_words(report);
-  EXPECT_EQ(report.line, line) << text << "\n" << in_words(report);
-  EXPECT_NE(in_words(report).find(says), std::string::npos) << text << "\n" << in_words(report);
-}
-
-void violated(const std::string& text, int line, const std::string& says) {
-  ends(text, Verdict::violated, line, says);
-}
-void mistaken(const std::string& text, int line, const std::string& says) {
-  ends(text, Verdict::mistaken, line, says);
-}
-void unsupported(const std::string& text, int line, const std::string& says = "") {
-  ends(text, Verdict::unsupported, line, says);
-}
 
 TEST(World, AnEmptyProgramHolds) { holds(""); }
 
@@ -215,45 +177,20 @@ TEST(World, SettingsCountTogetherAndBadOnesAreAMistakeOfTheirLine) {
   EXPECT_GE(report.column, 6);
   mistaken("conf no_such_key:1\n", 1, "no_such_key");
   for (const std::string setting :
-       {"backend:cudaMallocAsync", "expandable_segments:True", "garbage_collection_threshold:0.5",
-        "per_process_memory_fraction:0.5", "throw_on_cudamalloc_oom:True", "stream_identity:id",
-        "pytorch_defects:True"}) {
+       {"backend:cudaMallocAsync", "expandable_segments:True", "pytorch_defects:True",
+        "graph_capture_record_stream_reuse:True"}) {
     unsupported("conf " + setting + "\n", 1, setting.substr(0, setting.find(':')));
   }
 }
 
 TEST(World, WhatCannotBeDoneYetIsSaidOfItsLine) {
-  for (const char* statement : {"alloc_at b 1 s1 0x200",
-                                "free a on s1",
-                                "use a s1",
-                                "launch s1 a 1",
-                                "order s1 s2",
-                                "poll",
-                                "destroy_stream s1",
-                                "stream s9 reuse=s1",
-                                "memory_fraction 0.5",
-                                "reconfigure garbage_collection_threshold:0.5",
-                                "pool P",
-                                "enter P",
-                                "leave P",
-                                "release P",
-                                "capture_begin G s1",
-                                "capture_end G",
-                                "replay G s1",
-                                "destroy_graph G",
-                                "checkpoint C P",
-                                "restore C",
-                                "peer 0 1",
-                                "share a H",
-                                "open H b",
-                                "close b",
-                                "empty_cache P",
-                                "during malloc at=1 {\n}",
-                                "parallel {\n}",
-                                "schedule 0 1"})
+  for (const char* statement :
+       {"alloc_at b 1 s1 0x200", "pool P", "enter P", "leave P", "release P", "capture_begin G s1",
+        "capture_end G", "replay G s1", "destroy_graph G", "checkpoint C P", "restore C",
+        "peer 0 1", "share a H", "open H b", "close b", "empty_cache P", "during malloc at=1 {\n}",
+        "parallel {\n}", "schedule 0 1"})
     unsupported(std::string("alloc a 1 s1\n") + statement + "\n", 2);
-  unsupported("alloc a 1 ptds\nT1: alloc b 1 ptds\n", 2, "ptds");
-  holds("alloc a 1 ptds\nadvance 10\nsync\nsync s1\nsync s2 gpu=0\nstream s4 blocking gpu=0\n");
+  unsupported("alloc a 1 s1\nfree a on s2 size=1\n", 2, "checked free");
 }
 
 TEST(World, AStepIsToldFromADivergence) {

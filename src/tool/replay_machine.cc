@@ -11,7 +11,7 @@ namespace cairn::tool {
 namespace {
 
 Stream as_stream(std::uint64_t handle) {
-  // NOLINTNEXTLINE(performance-no-int-to-ptr): a key; nobody follows it.
+  // NOLINTNEXTLINE(performance-no-int-to-ptr): CUDA's handles are such pointers.
   return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(handle));
 }
 
@@ -23,7 +23,14 @@ class ReplayMachine {
         below_(gpu_),
         driver_(below_),
         devices_(driver_, plan.options),
-        addresses_(plan.slot_count) {}
+        streams_(plan.streams.size()),
+        addresses_(plan.slot_count) {
+    for (std::size_t i = 1; i < streams_.size(); ++i) {
+      simulator::StreamOptions options;
+      options.device = plan.streams[i];
+      streams_[i] = *gpu_.make_stream(options);
+    }
+  }
 
   Result<ReplayFigures, ReplayRefusal> run() {
     for (const ReplaySegment& segment : plan_.segments) {
@@ -50,7 +57,9 @@ class ReplayMachine {
   bool adopt(const ReplaySegment& segment) {
     const auto placed = gpu_.place(segment.device, segment.layout.span);
     if (!placed) return refuse(ExitCode::bad_input, 0, placed.error());
-    devices_.device(segment.device).adopt_segment(segment.layout);
+    SegmentLayout layout = segment.layout;
+    layout.stream = id(segment.stream);
+    devices_.device(segment.device).adopt_segment(layout);
     Address next = segment.layout.span.begin;
     std::size_t live = 0;
     for (const BlockLayout& block : segment.layout.blocks) {
@@ -58,6 +67,13 @@ class ReplayMachine {
       next = next + block.size;
     }
     return true;
+  }
+
+  // Which stream it is to the allocator.
+  StreamId id(std::size_t stream) {
+    const bool by_handle = plan_.options.stream_identity == StreamIdentity::handle;
+    if (stream == 0 || by_handle) return {streams_[stream].handle};
+    return {*gpu_.stream_id(streams_[stream])};
   }
 
   bool carry_out(const ReplayOperation& operation) {
@@ -75,9 +91,9 @@ class ReplayMachine {
 
   bool alloc(const ReplayOperation& operation) {
     ++figures_.allocations;
-    const auto address =
-        devices_.allocate({operation.size.count, operation.device, as_stream(operation.stream),
-                           operation.alignment.count});
+    const auto address = devices_.allocate({operation.size.count, operation.device,
+                                            as_stream(streams_[operation.stream].handle),
+                                            operation.alignment.count});
     if (operation.must_fail != address.failed()) {
       return refuse(ExitCode::violated, operation.line,
                     address ? "this had to fail: out of memory" : address.error().message);
@@ -133,6 +149,7 @@ class ReplayMachine {
   simulator::SimulatedDriver below_;
   RecordingDriver driver_;
   AllDevices devices_;
+  std::vector<StreamRef> streams_;  // By their place in the plan.
   std::vector<Address> addresses_;  // By slot.
   ReplayFigures figures_;
   ReplayRefusal refusal_;

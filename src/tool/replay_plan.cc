@@ -11,9 +11,6 @@ namespace {
 
 using testing::Statement;
 
-// Handles that no caller's stream has by chance; 0, 1 and 2 have a meaning of their own.
-constexpr std::uint64_t first_handle = 0x1000;
-
 class Planner {
  public:
   Result<ReplayPlan, ReplayRefusal> plan(const testing::Program& program) {
@@ -43,9 +40,8 @@ class Planner {
   void add(const testing::SegmentDecl& segment) {
     const DeviceIndex device = segment.gpu.value_or(device_of_thread_[thread_]);
     if (!exists(device)) return;
-    const SegmentLayout layout{
-        {segment.address, segment.size}, segment.pool, {handle(device, segment.stream)}, {}};
-    plan_.segments.push_back({device, layout, {}});
+    const SegmentLayout layout{{segment.address, segment.size}, segment.pool, {}, {}};
+    plan_.segments.push_back({device, layout, stream(device, segment.stream), {}});
   }
   void add(const testing::BlockDecl& block) {
     ReplaySegment& segment = plan_.segments.back();
@@ -76,7 +72,7 @@ class Planner {
     operation.slot = slot;
     operation.size = alloc.size;
     operation.alignment = alloc.align.value_or(operation.alignment);
-    operation.stream = handle(operation.device, alloc.stream);
+    operation.stream = stream(operation.device, alloc.stream);
     operation.address = alloc.expected.value_or(Address{});
   }
   void add(const testing::Free& free) {
@@ -139,11 +135,13 @@ class Planner {
     return slots_[name] = plan_.slot_count++;
   }
   // Per-thread default streams are streams of their own, as many as there are threads.
-  std::uint64_t handle(DeviceIndex device, const std::string& stream) {
-    if (stream == "s0") return 0;
-    const std::string name = stream == "ptds" ? "ptds " + std::to_string(thread_) : stream;
-    const auto next = first_handle + handles_.size();
-    return handles_.emplace(std::to_string(device) + " " + name, next).first->second;
+  std::size_t stream(DeviceIndex device, const std::string& name) {
+    if (name == "s0") return 0;
+    const std::string full =
+        std::to_string(device) + " " + name + (name == "ptds" ? " " + std::to_string(thread_) : "");
+    const auto [found, is_new] = streams_.emplace(full, plan_.streams.size());
+    if (is_new) plan_.streams.push_back(device);
+    return found->second;
   }
 
   ReplayPlan plan_;
@@ -155,7 +153,7 @@ class Planner {
   ErrorCode expected_ = ErrorCode::none;
   std::unordered_map<std::string, std::uint32_t> slots_;
   std::unordered_set<std::string> live_;  // Names.
-  std::unordered_map<std::string, std::uint64_t> handles_;
+  std::unordered_map<std::string, std::size_t> streams_;
   std::unordered_map<int, DeviceIndex> device_of_thread_;
 };
 

@@ -28,19 +28,22 @@ struct ReplayOperation {
   int line = 0;
   Bytes size;
   Bytes alignment{512};
-  std::uint64_t stream = 0;
-  Address address;  // alloc: the expected one, or 0; next_segment: the one.
+  std::size_t stream = 0;  // Of the plan's streams.
+  Address address;         // alloc: the expected one, or 0; next_segment: the one.
 };
 
 struct ReplaySegment {
   DeviceIndex device = 0;
-  SegmentLayout layout;
+  SegmentLayout layout;              // Its stream is the machine's to fill in.
+  std::size_t stream = 0;            // Of the plan's streams.
   std::vector<std::uint32_t> slots;  // Of the live blocks, in order of address.
 };
 
 struct ReplayPlan {
   std::vector<simulator::DeviceOptions> devices;
   Options options;
+  // The device that each stream is of. The first is the legacy default stream of whatever device.
+  std::vector<DeviceIndex> streams{0};
   std::vector<ReplaySegment> segments;
   std::vector<ReplayOperation> operations;
   std::uint32_t slot_count = 0;

@@ -1,0 +1,68 @@
+#include "invariants/model/streams.h"
+
+#include "invariants/model/cuda_codes.h"
+
+namespace cairn::model {
+namespace {
+
+constexpr std::uint64_t null_handle = 0;  // Legacy too.
+constexpr std::uint64_t legacy_handle = 1;
+constexpr std::uint64_t per_thread_handle = 2;
+
+}  // namespace
+
+Streams::Named Streams::name(StreamName stream, bool device_is_lost) {
+  const auto named = [&](StreamId id) {
+    return Named{ErrorCode::none, success, {stream.device, id}};
+  };
+  if (stream.handle == null_handle || stream.handle == legacy_handle) {
+    return named(legacy_default_stream);
+  }
+  if (stream.handle == per_thread_handle) {
+    return named(per_thread_stream(environment_.thread_number()));
+  }
+  if (identity_ == StreamIdentity::handle) {
+    if (stream.handle >= first_special_stream) return {ErrorCode::invalid_argument, success, {}};
+    return named({stream.handle});
+  }
+  if (!device_is_lost) return ask(stream);
+  // No call can be made: it is what it was.
+  const Said* said = said_of(stream);
+  return said == nullptr ? Named{ErrorCode::cuda_error, success, {}} : named(said->id);
+}
+
+Streams::Named Streams::ask(StreamName stream) {
+  const Environment::Number id = environment_.stream_id(stream.device, stream.handle);
+  if (id.cuda_code != success) return {ErrorCode::cuda_error, id.cuda_code, {}};
+  if (Said* said = said_of(stream)) {
+    said->id = {id.value};
+  } else {
+    said_.push_back({stream, {id.value}});
+  }
+  return {ErrorCode::none, success, {stream.device, {id.value}}};
+}
+
+Streams::Said* Streams::said_of(StreamName stream) {
+  for (Said& said : said_) {
+    if (said.stream.device == stream.device && said.stream.handle == stream.handle) return &said;
+  }
+  return nullptr;
+}
+
+Reach Streams::reach(StreamKey key) const {
+  if (is_retired(key.id)) return {Reach::Way::retired, 0};
+  if (key.id == legacy_default_stream) return {Reach::Way::direct, legacy_handle};
+  if (is_per_thread(key.id)) {
+    if (key.id != per_thread_stream(environment_.thread_number())) return {Reach::Way::context, 0};
+    return {Reach::Way::direct, per_thread_handle};
+  }
+  if (identity_ == StreamIdentity::handle) return {Reach::Way::direct, key.id.value};
+  for (const Said& said : said_) {
+    if (said.stream.device == key.device && said.id == key.id) {
+      return {Reach::Way::direct, said.stream.handle};
+    }
+  }
+  return {Reach::Way::context, 0};  // Its handle is another stream's by now.
+}
+
+}  // namespace cairn::model

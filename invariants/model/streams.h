@@ -1,0 +1,55 @@
+// Which stream a handle names, and how the driver can be told of it. Shared by all devices, since a
+// call to one of them may be the one that shows that a handle was given to another stream.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/ids.h"
+#include "cairn/errors.h"
+#include "cairn/options.h"
+#include "invariants/model/model.h"
+
+namespace cairn::model {
+
+// How work on a stream can be waited for.
+struct Reach {
+  enum class Way { direct, context, retired };
+  Way way = Way::direct;
+  std::uint64_t handle = 0;  // That the driver is told, if direct.
+};
+
+class Streams {
+ public:
+  // What a handle names, or why it names nothing.
+  struct Named {
+    ErrorCode code = ErrorCode::none;
+    int cuda_code = 0;  // Of a cuda_error.
+    StreamKey key;
+  };
+
+  Streams(StreamIdentity identity, Environment& environment)
+      : identity_(identity), environment_(environment) {}
+
+  // Asks the driver where streams go by their id, unless the device is lost.
+  Named name(StreamName stream, bool device_is_lost);
+  Reach reach(StreamKey key) const;
+
+ private:
+  // What the driver said last of a handle.
+  struct Said {
+    StreamName stream;
+    StreamId id;
+  };
+
+  Named ask(StreamName stream);
+  Said* said_of(StreamName stream);
+
+  const StreamIdentity identity_;
+  Environment& environment_;
+  std::vector<Said> said_;
+};
+
+}  // namespace cairn::model

@@ -1,0 +1,102 @@
+// An injected failure at every driver call of random Programs, one at a time (see
+// src/testing/fault_loop.h).
+#include <CLI/CLI.hpp>
+#include <cstdint>
+#include <cstdio>
+#include <string>
+#include <vector>
+
+#include "jobs.h"
+#include "testing/fault_loop.h"
+#include "testing/printer.h"
+#include "testing/random_run.h"
+#include "testing/shrink.h"
+
+namespace {
+
+using cairn::testing::count_calls;
+using cairn::testing::Fault;
+using cairn::testing::FaultLoop;
+using cairn::testing::faults_of;
+using cairn::testing::JobState;
+using cairn::testing::play;
+using cairn::testing::print_program;
+using cairn::testing::Program;
+using cairn::testing::run_jobs;
+using cairn::testing::run_random;
+using cairn::testing::shrink;
+using cairn::testing::StepResult;
+using cairn::testing::with_fault;
+
+struct Wanted {
+  std::uint64_t programs = 20;
+  std::uint64_t seed = 1;
+  std::uint64_t operations = 300;
+  FaultLoop loop{1, 10};
+  int jobs = 1;
+};
+
+using Number = unsigned long long;
+
+// False where something is found, which is told.
+bool survives(const Program& program, const Fault& fault) {
+  const Program faulty = with_fault(program, fault);
+  if (play(faulty).result.kind != StepResult::Kind::finding) return true;
+  const Program shortest = shrink(faulty);
+  const StepResult result = play(shortest).result;
+  std::fprintf(stderr, "expected: %s\nfound: %s\n%s", result.expected.c_str(), result.found.c_str(),
+               print_program(shortest).c_str());
+  return false;
+}
+
+int run_share(int job, JobState& state, const Wanted& wanted) {
+  const auto jobs = static_cast<std::uint64_t>(wanted.jobs);
+  for (auto i = static_cast<std::uint64_t>(job); i < wanted.programs; i += jobs) {
+    const std::uint64_t seed = wanted.seed + i;
+    state.working_on = seed;
+    const Program program = run_random(seed, wanted.operations).program;
+    const std::vector<Fault> faults = faults_of(count_calls(program), wanted.loop);
+    for (const Fault& fault : faults) {
+      if (!survives(program, fault)) {
+        std::fprintf(stderr, "program of seed %llu\n", static_cast<Number>(seed));
+        return 1;
+      }
+      ++state.done;
+    }
+    std::fprintf(stderr, "program of seed %llu: %zu faults\n", static_cast<Number>(seed),
+                 faults.size());
+  }
+  return 0;
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  Wanted wanted;
+  CLI::App app{"Makes each driver call of random Programs fail, one at a time."};
+  app.add_option("--programs", wanted.programs, "how many")->capture_default_str();
+  app.add_option("--seed", wanted.seed, "of the first one")->capture_default_str();
+  app.add_option("--operations", wanted.operations, "of each")->capture_default_str();
+  app.add_option("--stride", wanted.loop.stride, "only each so manieth call of a kind fails")
+      ->check(CLI::PositiveNumber)
+      ->capture_default_str();
+  app.add_option("--lasting", wanted.loop.stride_of_lasting,
+                 "from each so manieth call on all calls of its kind fail; 0: never")
+      ->capture_default_str();
+  app.add_option("--jobs", wanted.jobs, "processes at a time")
+      ->check(CLI::Range(1, 256))
+      ->capture_default_str();
+  app.footer("Exit codes: 0 nothing found; 1 found something; 2 wrong usage.");
+  try {
+    app.parse(count, arguments);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : 2;
+  }
+  std::uint64_t done = 0;
+  const int code = run_jobs(
+      wanted.jobs, [&wanted](int job, JobState& state) { return run_share(job, state, wanted); },
+      done);
+  std::printf("%llu faults injected, %s\n", static_cast<Number>(done),
+              code == 0 ? "nothing found" : "something found");
+  return code;
+}

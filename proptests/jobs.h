@@ -1,0 +1,23 @@
+// Work that is shared among processes, so that a crash in one is told, and by what it was working
+// on. Not thread-safe.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <functional>
+
+namespace cairn::testing {
+
+// What one job has done, seen by all.
+struct JobState {
+  std::atomic<std::uint64_t> done{0};
+  std::atomic<std::uint64_t> working_on{0};  // A seed, or another number that says it.
+};
+
+// Runs body(job, state) for the jobs 0 to `jobs` - 1, each in a process of its own, and gives the
+// first exit code that is not 0, after which the other jobs are ended; a process that dies of a
+// signal counts as 1 and is told of on stderr. `done` is the sum over all jobs.
+int run_jobs(int jobs, const std::function<int(int job, JobState& state)>& body,
+             std::uint64_t& done);
+
+}  // namespace cairn::testing

@@ -1,0 +1,58 @@
+#include "allocator/stream_directory.h"
+
+#include "allocator/error_text.h"
+#include "base/thread_number.h"
+
+namespace cairn {
+
+Result<StreamId, Error> StreamDirectory::identify_other(StreamRef stream) {
+  if (stream.handle == per_thread_stream_handle) return per_thread_stream(this_thread_number());
+  if (stream.handle >= first_special_stream) return Failure{impossible_stream(stream.handle)};
+  if (identity_ == StreamIdentity::id) return ask_for_id(stream);
+  return StreamId{stream.handle};
+}
+
+Result<StreamId, Error> StreamDirectory::ask_for_id(StreamRef stream) {
+  const auto id = driver_.stream_id(stream);
+  if (!id) {
+    return Failure{cuda_error(DriverCall::stream_id, stream_in_words({stream.handle}),
+                              stream.device, id.error())};
+  }
+  if (*id == 0 || *id >= first_special_stream) return Failure{impossible_stream(*id)};
+  const StreamId known{*id};
+  const auto ids = ids_.lock();
+  ids->handles[known] = stream.handle;
+  ids->latest[stream.handle] = known;
+  return known;
+}
+
+std::optional<StreamId> StreamDirectory::last_known(StreamRef stream) const {
+  const auto ids = ids_.lock();
+  const auto latest = ids->latest.find(stream.handle);
+  if (latest == ids->latest.end()) return std::nullopt;
+  return latest->second;
+}
+
+std::optional<StreamRef> StreamDirectory::direct(StreamKey stream) const {
+  if (stream.id == legacy_default_stream) return StreamRef{stream.device, 0};
+  if (is_per_thread(stream.id)) {
+    if (stream.id != per_thread_stream(this_thread_number())) return std::nullopt;
+    return StreamRef{stream.device, per_thread_stream_handle};
+  }
+  if (identity_ == StreamIdentity::handle) return StreamRef{stream.device, stream.id.value};
+  const auto ids = ids_.lock();
+  const auto handle = ids->handles.find(stream.id);
+  if (handle == ids->handles.end()) return std::nullopt;
+  if (ids->latest.at(handle->second) != stream.id) return std::nullopt;
+  return StreamRef{stream.device, handle->second};
+}
+
+void StreamDirectory::forget(StreamRef stream) {
+  const auto ids = ids_.lock();
+  const auto latest = ids->latest.find(stream.handle);
+  if (latest == ids->latest.end()) return;
+  ids->handles.erase(latest->second);
+  ids->latest.erase(latest);
+}
+
+}  // namespace cairn

@@ -1,0 +1,60 @@
+// What the handles of callers mean: which stream a handle names, and how the driver can be told of
+// a stream. The rules are those of README.md, "Streams".
+//
+// Thread-safe; what is direct depends on the calling thread.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+#include "base/guarded.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "cairn/errors.h"
+#include "cairn/options.h"
+#include "driver/driver.h"
+
+namespace cairn {
+
+class StreamDirectory {
+ public:
+  StreamDirectory(Driver& driver, StreamIdentity identity) : driver_(driver), identity_(identity) {}
+  StreamDirectory(const StreamDirectory&) = delete;
+  StreamDirectory& operator=(const StreamDirectory&) = delete;
+
+  // Which stream the handle names. Fails for a handle that can be none, and where the driver does
+  // not say.
+  Result<StreamId, Error> identify(StreamRef stream) {
+    if (stream.handle <= legacy_stream_handle) return legacy_default_stream;
+    return identify_other(stream);
+  }
+  // Whether identify() asks the driver.
+  bool asks_driver(StreamRef stream) const {
+    return identity_ == StreamIdentity::id && stream.handle > per_thread_stream_handle &&
+           stream.handle < first_special_stream;
+  }
+  // Which stream the handle named when the driver was last asked; none if it never was.
+  std::optional<StreamId> last_known(StreamRef stream) const;
+  // As what the driver knows the stream. None: it cannot be told of this stream by itself, only of
+  // the whole context. REQUIRES: it is not retired.
+  std::optional<StreamRef> direct(StreamKey stream) const;
+
+  // The stream has ended; its handle may name another.
+  void forget(StreamRef stream);
+
+ private:
+  struct Ids {  // Of streams that are known by the driver's ids.
+    std::map<StreamId, std::uint64_t> handles;
+    std::map<std::uint64_t, StreamId> latest;  // Which stream had the handle last.
+  };
+
+  Result<StreamId, Error> identify_other(StreamRef stream);
+  Result<StreamId, Error> ask_for_id(StreamRef stream);
+
+  Driver& driver_;
+  const StreamIdentity identity_;
+  Guarded<Ids> ids_;
+};
+
+}  // namespace cairn

@@ -1,0 +1,102 @@
+// What other streams of a Heap use, what of it waits for events, and the end of streams.
+#include <algorithm>
+#include <utility>
+
+#include "heap/heap.h"
+#include "invariants/catalogue/hook.h"
+
+namespace cairn {
+
+std::span<const StreamKey> Heap::uses(const Block& block) const {
+  if (block.cold == nullptr) return {};
+  return block.cold->stream_uses;
+}
+
+bool Heap::add_use(Block& block, StreamKey stream) {
+  CAIRN_AUDIT(*this);
+  CAIRN_HOLDS(uses_while_live, block.allocated);
+  if (stream == StreamKey{device_, block.stream}) return false;
+  if (block.cold == nullptr) {
+    ColdBlockFields fields{.stream_uses = {stream}};
+    block.cold = &cold_fields_.try_emplace(block.ptr, std::move(fields)).first->second;
+    return true;
+  }
+  std::vector<StreamKey>& uses = block.cold->stream_uses;
+  const auto place = std::lower_bound(uses.begin(), uses.end(), stream);
+  if (place != uses.end() && *place == stream) return false;
+  uses.insert(place, stream);
+  return true;
+}
+
+void Heap::remove_use(Block& block, StreamKey stream) noexcept {
+  CAIRN_AUDIT(*this);
+  std::vector<StreamKey>& uses = block.cold->stream_uses;
+  uses.erase(std::lower_bound(uses.begin(), uses.end(), stream));
+  if (uses.empty()) drop_cold_fields(block);
+}
+
+void Heap::drop_cold_fields(Block& block) noexcept {
+  cold_fields_.erase(block.ptr);
+  block.cold = nullptr;
+}
+
+void Heap::free_after_events(Block& block, std::int32_t event_count) noexcept {
+  CAIRN_AUDIT(*this);
+  CAIRN_HOLDS(event_count_not_negative, event_count > 0);
+  live_.erase(block);
+  block.allocated = false;
+  block.event_count = event_count;
+  if (block.cold != nullptr) drop_cold_fields(block);
+  ledger_.freed(block.pool->kind, block.size);
+}
+
+bool Heap::knows(StreamKey stream) const {
+  const auto has_segment = [&](const BlockPool& pool) {
+    const StreamShare* share = pool.find_share(stream.id);
+    return share != nullptr && share->segments != 0;
+  };
+  if (stream.device == device_ && std::any_of(pools_.begin(), pools_.end(), has_segment)) {
+    return true;
+  }
+  return std::any_of(cold_fields_.begin(), cold_fields_.end(), [&](const auto& fields) {
+    const std::vector<StreamKey>& uses = fields.second.stream_uses;
+    return std::binary_search(uses.begin(), uses.end(), stream);
+  });
+}
+
+void Heap::retire_stream(StreamKey stream, StreamId retired) noexcept {
+  CAIRN_AUDIT(*this);
+  if (stream.device == device_) rename_segments(stream.id, retired);
+  for (auto& [address, fields] : cold_fields_) {
+    std::vector<StreamKey>& uses = fields.stream_uses;
+    const auto use = std::lower_bound(uses.begin(), uses.end(), stream);
+    if (use == uses.end() || *use != stream) continue;
+    use->id = retired;
+    std::sort(uses.begin(), uses.end());
+  }
+}
+
+void Heap::rename_segments(StreamId from, StreamId to) noexcept {
+  for (BlockPool& pool : pools_) pool.rename_share(from, to);
+  for (auto& [address, segment] : segments_) {
+    if (segment.stream != from) continue;
+    segment.stream = to;
+    for (Block* block = segment.first; block != nullptr; block = block->next) block->stream = to;
+  }
+}
+
+bool Heap::may_be_in_use(StreamId stream) const {
+  return std::any_of(pools_.begin(), pools_.end(), [&](const BlockPool& pool) {
+    const StreamShare* share = pool.find_share(stream);
+    return share != nullptr && share->may_be_in_use;
+  });
+}
+
+void Heap::mark_idle(StreamId stream) noexcept {
+  for (BlockPool& pool : pools_) {
+    StreamShare* share = pool.find_share(stream);
+    if (share != nullptr) share->may_be_in_use = false;
+  }
+}
+
+}  // namespace cairn

@@ -1,0 +1,43 @@
+// Plays a Program whatever becomes of its statements: one that fails as it had to is written down
+// with its error, one that makes no sense is left out, and a finding ends it. So a Program can be
+// played after statements were taken out of it, or faults put in.
+//
+// Thread safety: each Play belongs to one thread.
+#pragma once
+
+#include "testing/program.h"
+#include "testing/world.h"
+
+namespace cairn::testing {
+
+class Play {
+ public:
+  // Devices and settings are those that `declarations` declare.
+  explicit Play(const Program& declarations, const WorldOptions& options = {});
+
+  // False where it found something.
+  bool step(Statement statement);
+  // What must hold at the end; and when all is given back.
+  bool finish();
+
+  // Of the last step, or of finish(). `failed` is never a finding.
+  const StepResult& result() const { return result_; }
+  // What was carried out, the statement that found something too; holds as it is written.
+  const Program& as_it_went() const { return as_it_went_; }
+  // The last step made no sense, or is not supported.
+  bool is_mistaken() const;
+
+ private:
+  World world_;
+  StepResult result_;
+  Program as_it_went_;
+};
+
+// All of it. The result tells of a finding, or of none.
+struct Played {
+  StepResult result;
+  Program as_it_went;
+};
+Played play(const Program& program, const WorldOptions& options = {});
+
+}  // namespace cairn::testing
