@@ -131,6 +131,19 @@ ContextHandle CudaApplication::make_context(DeviceIndex device) {
   return {reinterpret_cast<std::uintptr_t>(context)};
 }
 
+CUcontext CudaApplication::context_of(StreamRef stream) const {
+  const auto found = streams_.find(stream);
+  return found == streams_.end() ? primary(stream.device) : found->second;
+}
+
+void CudaApplication::wait_for_all() const {
+  std::vector<CUcontext> all = primaries_;
+  all.insert(all.end(), contexts_.begin(), contexts_.end());
+  for (CUcontext context : all) {
+    in_context(context, [&] { must(api_.ctx_synchronize(), "cuCtxSynchronize"); });
+  }
+}
+
 std::uint64_t CudaApplication::current_context() {
   CUcontext current = nullptr;
   must(api_.ctx_get_current(&current), "cuCtxGetCurrent");
@@ -147,16 +160,14 @@ void CudaApplication::set_current_context(DeviceIndex, std::uint64_t context) {
 // Whatever is still held is let go, in order, so that the streams can end.
 RealCudaApplication::~RealCudaApplication() {
   for (Gate& gate : gates_) open(gate);
-  for (int device = 0; device < driver().device_count(); ++device) {
-    in_context(primary(device), [&] { must(api().ctx_synchronize(), "cuCtxSynchronize"); });
-  }
+  wait_for_all();
 }
 
 void RealCudaApplication::hold(StreamRef stream) {
   const std::lock_guard lock(mutex_);
   Gate& gate = gates_.emplace_back();
   gate_of_[stream] = &gate;
-  in_context(primary(stream.device), [&] {
+  in_context(context_of(stream), [&] {
     must(api().launch_host_func(cuda_stream(stream), wait_at, &gate), "cuLaunchHostFunc");
   });
 }
@@ -180,7 +191,7 @@ void RealCudaApplication::open(Gate& gate) {
 
 void SimulatedCudaApplication::hold(StreamRef stream) {
   const std::lock_guard lock(mutex_);
-  in_context(primary(stream.device), [&] {
+  in_context(context_of(stream), [&] {
     must(api().sim_launch(cuda_stream(stream), last_end_ + ticks_each - now_), "cairn_sim_launch");
   });
   last_end_ += ticks_each;

@@ -65,6 +65,10 @@ class CudaApplication : public DriverUnderTest {
   CUcontext primary(DeviceIndex device) const {
     return primaries_[static_cast<std::size_t>(device)];
   }
+  // Where the stream's work is put on it.
+  CUcontext context_of(StreamRef stream) const;
+  // Waits for all work of all contexts.
+  void wait_for_all() const;
   // Calls act() with that context current.
   template <class Act>
   void in_context(CUcontext context, Act&& act) const {
