@@ -229,7 +229,7 @@ TEST(Forget, ADefaultStreamOrOneNobodyKnowsIsNothingToForget) {
   world.block(1_MiB, s0);
   world.driver.on_thread(3);
   world.block(1_MiB, ptds);
-  for (const std::uint64_t handle : {0, 1, 2}) {
+  for (const std::uint64_t handle : {s0, std::uint64_t{1}, ptds}) {
     EXPECT_EQ(world.model.forget_stream({0, handle}), ErrorCode::invalid_argument);
   }
   EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::none);
@@ -342,12 +342,13 @@ TEST(Forget, AFailureLeavesTheStreamKnownHereAndInLaterDevices) {
   world.block(1_MiB, s1);
   const Address b = world.block(1_MiB, s0, 1);
   world.use(b, s1, 0);
-  world.driver.answer({0, 0, 0, 0, ScriptedDriver::unknown});
+  world.driver.answer({0, 0, 0, 0, 0, ScriptedDriver::unknown});
   EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::cuda_error);
-  EXPECT_EQ(world.driver.calls().size(), 5U);
+  EXPECT_EQ(world.driver.calls().size(), 6U);
   EXPECT_EQ(segment_streams(world), (std::vector<std::uint64_t>{retired_stream(1).value}));
   EXPECT_EQ(world.model.uses(b), (Keys{{0, {s1}}}));
   EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::none);
+  EXPECT_EQ(world.driver.calls(), (Calls{"stream_ctx 0 s16", "event_record 0 s16 e2"}));
   EXPECT_EQ(world.model.uses(b), (Keys{{0, retired_stream(1)}}));
 }
 

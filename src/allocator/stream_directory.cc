@@ -21,8 +21,10 @@ Result<StreamId, Error> StreamDirectory::ask_for_id(StreamRef stream) {
   if (*id == 0 || *id >= first_special_stream) return Failure{impossible_stream(*id)};
   const StreamId known{*id};
   const auto ids = ids_.lock();
+  const auto latest = ids->latest.try_emplace(stream.handle, known).first;
+  if (latest->second != known) ids->handles.erase(latest->second);
+  latest->second = known;
   ids->handles[known] = stream.handle;
-  ids->latest[stream.handle] = known;
   return known;
 }
 
@@ -43,7 +45,6 @@ std::optional<StreamRef> StreamDirectory::direct(StreamKey stream) const {
   const auto ids = ids_.lock();
   const auto handle = ids->handles.find(stream.id);
   if (handle == ids->handles.end()) return std::nullopt;
-  if (ids->latest.at(handle->second) != stream.id) return std::nullopt;
   return StreamRef{stream.device, handle->second};
 }
 
