@@ -58,6 +58,11 @@ Result<Done, std::string> SimulatedGpu::destroy_stream(StreamRef stream, bool an
   return Done{};
 }
 
+void SimulatedGpu::pass_dead_stream(StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  streams_.forget_announcement(stream.handle);
+}
+
 StreamNumber SimulatedGpu::identify(StreamRef stream) const {
   const std::lock_guard lock(mutex_);
   return exists(stream.device) ? streams_.find(stream) : StreamNumber::none;
