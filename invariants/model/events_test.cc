@@ -93,13 +93,14 @@ TEST(Fences, DefaultStreamsAreOfThePrimaryContextWithoutACall) {
 TEST(Fences, AnotherThreadsOwnStreamIsFencedByItsContext) {
   TestWorld world;
   world.driver.on_thread(5);
-  const Address a = world.used_block(1_MiB, s1, {ptds});
+  const Address a = world.used_block(1_MiB, s1, {ptds, s2});
   world.driver.on_thread(6);
   world.use(a, ptds);
-  EXPECT_EQ(world.free(a), (Calls{"event_create 0 ctx0", "ctx_record 0 e1", "event_create 0 ctx0",
-                                  "event_record 0 s2 e2"}));
-  // The queue of the context comes before those of threads.
-  EXPECT_EQ(world.poll(), (Calls{"event_query 0 e1", "event_query 0 e2"}));
+  EXPECT_EQ(world.free(a), (Calls{"stream_ctx 0 s32", "event_create 0 ctx0",
+                                  "event_record 0 s32 e1", "event_create 0 ctx0", "ctx_record 0 e2",
+                                  "event_create 0 ctx0", "event_record 0 s2 e3"}));
+  // The queue of the context comes behind those of handles, and before those of threads.
+  EXPECT_EQ(world.poll(), (Calls{"event_query 0 e1", "event_query 0 e2", "event_query 0 e3"}));
 }
 
 TEST(Fences, AStreamThatIsGoneIsFencedByItsContext) {

@@ -1,4 +1,4 @@
-// Limits, the collection of garbage, waits before memory goes back, and what a failure tells.
+// Limits, waits before memory goes back, what a failure tells, and settings that change.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -25,21 +25,6 @@ constexpr Bytes total = 8_GiB;
 
 double fraction_for(Bytes limit) {
   return static_cast<double>(limit.count) / static_cast<double>(total.count);
-}
-
-// Collects above this much; the limit is 1 GiB.
-Options collecting_above(Bytes threshold) {
-  Options options;
-  options.per_process_memory_fraction = fraction_for(1_GiB);
-  options.garbage_collection_threshold =
-      static_cast<double>(threshold.count) / static_cast<double>((1_GiB).count);
-  return options;
-}
-
-void cache(TestWorld& world, const std::vector<Bytes>& sizes, std::uint64_t stream = s0) {
-  std::vector<Address> given;
-  for (const Bytes size : sizes) given.push_back(world.block(size, stream));
-  for (const Address address : given) world.free(address);
 }
 
 TEST(Limit, IsAskedBeforeTheDriverIs) {
@@ -91,7 +76,7 @@ TEST(Rejection, ComesAtOnceAndCountsByItself) {
   Options options;
   options.throw_on_cudamalloc_oom = true;
   TestWorld world(options);  // The border is all memory of the device.
-  cache(world, {12_MiB});
+  world.cache({12_MiB});
   const Outcome outcome = world.allocate(8_GiB - 10_MiB);
   EXPECT_EQ(outcome.code, ErrorCode::rejected);
   EXPECT_EQ(world.driver.calls(), Calls{});  // The cache stays.
@@ -126,7 +111,7 @@ TEST(Rejection, CanComeFromALaterRungToo) {
   world.model.set_memory_fraction(0, fraction_for(60_MiB));
   options.per_process_memory_fraction = fraction_for(100_MiB);
   world.model.reconfigure(options);
-  cache(world, {40_MiB});
+  world.cache({40_MiB});
   world.block(18_MiB);
   options.per_process_memory_fraction = fraction_for(32_MiB);
   world.model.reconfigure(options);
@@ -201,85 +186,16 @@ TEST(Report, WithoutAnAnswerOfTheDriverItsFiguresAreMissing) {
   EXPECT_FALSE(world.allocate(1_GiB * (1 << 30)).memory.has_value());
 }
 
-TEST(Garbage, TheOldestGoUntilTheTargetIsMet) {
-  TestWorld world(collecting_above(50_MiB));
-  cache(world, {12_MiB, 14_MiB});  // Free since 1 and 2 searches ...
-  world.block(512_B, s1);          // ... of the large pool: this is none.
-  cache(world, {16_MiB, 18_MiB});  // 62 MiB: 12 above.
-  // Ages 3, 3, 1, 1 and the mean is 2.
-  world.allocate(64_MiB);
-  EXPECT_EQ(world.driver.calls(),
-            (Calls{"stream_sync 0 s1", "free 0 #1", "free 0 #2", "malloc 0 64MiB"}));
-}
-
-// The mean of those that are left is taken anew for each pass.
-TEST(Garbage, FurtherPassesTakeTheOldestOfTheRest) {
-  TestWorld world(collecting_above(1000_MiB));
-  cache(world, {12_MiB});
-  for (int search = 0; search < 6; ++search) world.block(2_MiB, s1);
-  cache(world, {14_MiB});
-  cache(world, {16_MiB});
-  EXPECT_EQ(world.model.reconfigure(collecting_above(40_MiB)), ErrorCode::none);  // Of 62.
-  world.driver.calls();
-  world.allocate(64_MiB);  // Ages 9, 2, 1: the first goes, then the first of the rest.
-  EXPECT_EQ(world.driver.calls(),
-            (Calls{"stream_sync 0 s1", "free 0 #1", "free 0 #3", "malloc 0 64MiB"}));
-}
-
-TEST(Garbage, APassDoesNotStopAtTheTarget) {
-  TestWorld world(collecting_above(30_MiB));
-  cache(world, {12_MiB, 12_MiB, 12_MiB});  // 36: 6 above, all of one age.
-  world.allocate(64_MiB);
-  EXPECT_EQ(world.driver.calls(),
-            (Calls{"stream_sync 0 s1", "free 0 #1", "free 0 #2", "free 0 #3", "malloc 0 64MiB"}));
-}
-
-TEST(Garbage, NothingGoesAtTheThresholdOrWithoutALimitOrThreshold) {
-  for (const int which : {0, 1, 2}) {
-    Options options = collecting_above(12_MiB);
-    if (which == 1) options.garbage_collection_threshold = 0.0;
-    TestWorld world(options);
-    if (which == 2) world.model.set_memory_fraction(0, 1.0);
-    cache(world, which == 0 ? std::vector{12_MiB} : std::vector{14_MiB});
-    world.allocate(64_MiB);
-    EXPECT_EQ(world.driver.calls(), Calls{"malloc 0 64MiB"}) << which;
-  }
-}
-
-TEST(Garbage, IsTheUnsplitFreeBlocksOfTheLargePoolOfAnyStream) {
-  TestWorld world(collecting_above(1000_MiB));
-  const Address a = world.used_block(14_MiB, s0, {s1});
-  cache(world, {512_B, 12_MiB});
-  world.block(2_MiB);  // Of the 12, of which the rest is a part of a segment now.
-  world.block(16_MiB);
-  cache(world, {18_MiB}, s1);
-  world.free(a);  // Pending.
-  EXPECT_EQ(world.model.reconfigure(collecting_above(1_MiB)), ErrorCode::none);
-  world.driver.answer({not_done});
-  world.allocate(512_B, s2);  // For a small request too.
-  EXPECT_EQ(world.driver.calls(),
-            (Calls{"event_query 0 e1", "stream_sync 0 s16", "free 0 #5", "malloc 0 2MiB"}));
-}
-
-TEST(Garbage, AFailureEndsTheRequest) {
-  TestWorld world(collecting_above(10_MiB));
-  cache(world, {12_MiB, 14_MiB});
-  world.driver.answer({0, 0, fault});
-  EXPECT_EQ(world.allocate(64_MiB).code, ErrorCode::cuda_error);
-  EXPECT_EQ(world.driver.calls(), (Calls{"stream_sync 0 s1", "free 0 #1", "free 0 #2"}));
-  EXPECT_EQ(world.stats().segment.all.current, 1);
-}
-
 TEST(WaitBeforeRelease, OnceForAStreamUntilABlockOfItIsFreedAgain) {
   TestWorld world;
   const Address small = world.block(512_B, s1);
-  cache(world, {12_MiB, 14_MiB}, s1);
+  world.cache({12_MiB, 14_MiB}, s1);
   world.driver.answer({0, 0, fault});
   world.model.empty_cache();
   EXPECT_EQ(world.driver.calls(), (Calls{"stream_sync 0 s16", "free 0 #2", "free 0 #3"}));
   world.model.empty_cache();
   EXPECT_EQ(world.driver.calls(), Calls{"free 0 #3"});
-  cache(world, {12_MiB}, s1);
+  world.cache({12_MiB}, s1);
   world.free(small);  // Of the other pool.
   world.model.empty_cache();
   EXPECT_EQ(world.driver.calls(), (Calls{"stream_sync 0 s16", "free 0 #4", "free 0 #1"}));
@@ -299,7 +215,7 @@ TEST(WaitBeforeRelease, MemoryThatNobodyUsedNeedsNone) {
 TEST(WaitBeforeRelease, ABlockThatWasPendingCountsFromWhenItIsFree) {
   TestWorld world;
   const Address a = world.block(12_MiB, s1);
-  cache(world, {14_MiB}, s1);
+  world.cache({14_MiB}, s1);
   world.use(a, s2);
   world.free(a);
   world.driver.answer({fault});
@@ -313,10 +229,10 @@ TEST(WaitBeforeRelease, ABlockThatWasPendingCountsFromWhenItIsFree) {
 TEST(WaitBeforeRelease, GoesByTheReachOfTheStream) {
   TestWorld world;
   world.driver.on_thread(3);
-  cache(world, {12_MiB}, ptds);
+  world.cache({12_MiB}, ptds);
   world.driver.on_thread(4);
-  cache(world, {14_MiB}, ptds);
-  cache(world, {16_MiB}, s1);
+  world.cache({14_MiB}, ptds);
+  world.cache({16_MiB}, s1);
   world.driver.answer({gone});
   world.model.empty_cache();
   EXPECT_EQ(world.driver.calls(),
@@ -326,7 +242,7 @@ TEST(WaitBeforeRelease, GoesByTheReachOfTheStream) {
 
 TEST(WaitBeforeRelease, AFailureKeepsTheSegment) {
   TestWorld world;
-  cache(world, {12_MiB}, s1);
+  world.cache({12_MiB}, s1);
   const std::vector<std::vector<Answer>> scripts{{fault}, {gone, gone}};
   for (const std::vector<Answer>& script : scripts) {
     world.driver.answer(script);
@@ -341,7 +257,7 @@ TEST(WaitBeforeRelease, AFailureKeepsTheSegment) {
 TEST(Segments, ThatCannotBeAreACudaErrorAndLeftAlone) {
   TestWorld world;
   const Address a = world.block(12_MiB);
-  for (const Address bad : {a + 256_B, a, a + 2_MiB, Address{a.value - (2 << 20)}}) {
+  for (const Address bad : {a + 1_GiB + 256_B, a, a + 2_MiB, Address{a.value - (2 << 20)}}) {
     world.driver.answer({Answer::number(bad.value)});
     EXPECT_EQ(world.allocate(12_MiB).code, ErrorCode::cuda_error);
   }
@@ -375,7 +291,7 @@ TEST(Reconfigure, CountsOversizeAnew) {
   world.block(30_MiB);
   world.block(40_MiB);
   world.free(world.used_block(50_MiB, s0, {s1}));
-  cache(world, {60_MiB}, s2);
+  world.cache({60_MiB}, s2);
   EXPECT_EQ(world.stats().oversize_segments, (Stat{}));
   Options options;
   options.max_split_size_bytes = (40_MiB).count;

@@ -15,11 +15,6 @@ bool conflict(const Access& a, const Access& b) {
   return a.ownership != b.ownership && !(a.is_read_only && b.is_read_only);
 }
 
-// Whether a kernel of that stream, with that before it, comes after an access.
-bool comes_after(const Access& earlier, StreamNumber stream, const Clock& before) {
-  return earlier.stream == stream || before.of(earlier.stream) >= earlier.kernel;
-}
-
 // Whether `earlier` can be forgotten, now that the later one comes after it.
 bool is_covered(Access& earlier, const Access& later) {
   if (later.is_read_only && !earlier.is_read_only) return false;
@@ -41,7 +36,7 @@ void Accesses::weigh(std::vector<Access>& earlier, const Access& access, const C
   std::size_t kept = 0;
   for (Access& each : earlier) {
     if (host_.has_seen(each.stream, each.kernel)) continue;
-    if (comes_after(each, access.stream, before)) {
+    if (before.of(each.stream) >= each.kernel) {
       if (is_covered(each, access)) continue;
     } else if (conflict(each, access)) {
       add_new(conflicts, each);

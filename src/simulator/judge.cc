@@ -46,11 +46,8 @@ void Judge::take_back(DeviceIndex device, Span range, const std::vector<StreamNu
   const Clock end = streams_.end_of(ownership->owner).before;
   accesses_.for_each(range, [&](Access& access) {
     if (access.ownership != ownership->number) return;
-    const bool is_told = access.stream == ownership->owner ||
-                         std::count(recorded.begin(), recorded.end(), access.stream) != 0 ||
-                         end.of(access.stream) >= access.kernel ||
-                         host_.has_seen(access.stream, access.kernel);
-    access.is_untold = !is_told;
+    access.is_untold = end.of(access.stream) < access.kernel &&
+                       std::count(recorded.begin(), recorded.end(), access.stream) == 0;
   });
 }
 
@@ -93,7 +90,7 @@ bool Judge::comes_after_start(const Kernel& kernel, const Ownership& ownership) 
   if (ownership.owner == StreamNumber::none) return false;
   const auto& start = ownership.start.entries();
   return std::all_of(start.begin(), start.end(), [&](const Clock::Entry& entry) {
-    return entry.stream == kernel.stream || kernel.before.of(entry.stream) >= entry.kernel ||
+    return kernel.before.of(entry.stream) >= entry.kernel ||
            host_.has_seen(entry.stream, entry.kernel);
   });
 }

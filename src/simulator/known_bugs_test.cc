@@ -1,6 +1,5 @@
 // Ordering bugs that allocators have had, as the judge sees them: the story of each with an
-// allocator that makes the mistake, and with one that does not. And that nothing is forgotten too
-// early.
+// allocator that makes the mistake, and with one that does not.
 #include <gtest/gtest.h>
 
 #include <thread>
@@ -19,7 +18,6 @@ constexpr StreamRef ptds{0, per_thread_stream_handle};
 using TwoUses = ReuseTest;
 using Merge = ReuseTest;
 using KnownBug = ReuseTest;
-using Forgetting = ReuseTest;
 
 // ---- a block used by two streams beside its own: the allocator must fence both ----
 
@@ -186,82 +184,6 @@ TEST_F(KnownBug, B019_AllWasWaitedFor) {
   ASSERT_TRUE(gpu.event_sync(0, recorded(s2)));
   ASSERT_TRUE(gpu.stream_sync(s1));
   ASSERT_TRUE(gpu.free(0, home.begin));
-  expect_innocence();
-}
-
-// ---- what cannot matter is forgotten, and nothing else ----
-
-TEST_F(Forgetting, AThousandsOfStreamsLaterARaceIsStillSeen) {
-  live(s1);
-  destroy(s1);
-  for (int i = 0; i < 5000; ++i) destroy(stream());
-  gpu.advance(100);
-  reuse(s2);
-  expect_violation(unordered, "on stream 1");
-}
-
-TEST_F(Forgetting, ADestroyedStreamOrdersThoseThatWaitedForTheDevice) {
-  live(s1);
-  order(s1, s3);
-  destroy(s1);
-  destroy(s3);
-  for (int i = 0; i < 5000; ++i) destroy(stream());
-  ASSERT_TRUE(gpu.device_sync(0));
-  reuse(s2);
-  expect_innocence();
-}
-
-TEST_F(Forgetting, ADestroyedBlockingStreamStillStandsBeforeTheLegacyStream) {
-  const StreamRef b1 = blocking();
-  live(b1);
-  destroy(b1);
-  for (int i = 0; i < 5000; ++i) destroy(stream());
-  reuse(s0);
-  expect_innocence();
-  EXPECT_FALSE(is_idle(s0));
-}
-
-TEST_F(Forgetting, ADefaultStreamOfAThreadKeepsWhatItWaitedFor) {
-  live(s1);
-  order(s1, ptds);
-  gpu.advance(10);
-  for (int i = 0; i < 5000; ++i) destroy(stream());
-  reuse(ptds);
-  expect_innocence();
-}
-
-TEST_F(Forgetting, ADefaultStreamThatWasForgottenRacesAnew) {
-  live(ptds);
-  ASSERT_TRUE(gpu.synchronize(ptds));
-  for (int i = 0; i < 5000; ++i) destroy(stream());
-  live(ptds);
-  reuse(s1);
-  expect_violation(unordered, "the default stream of thread");
-}
-
-TEST_F(Forgetting, TheOwnerOfABlockIsRememberedThoughItWasDestroyed) {
-  hand_out(block, s1);
-  write(s2, block);
-  order(s2, s1);
-  destroy(s1);
-  for (int i = 0; i < 5000; ++i) destroy(stream());
-  take_back(block);
-  reuse(s3);
-  expect_violation(unordered, "on stream 2");
-}
-
-TEST_F(Forgetting, ManyOperationsTakeNoTimeThatGrows) {
-  for (unsigned i = 0; i < 100'000; ++i) {
-    const Span part{home.begin + 512_B * (i * 7919u % 2048u), 512_B * (1 + i % 64)};
-    const StreamRef mine = stream();
-    hand_out(part, mine);
-    write(mine, part, i % 5);
-    take_back(part);
-    const EventHandle fence = recorded(mine);
-    destroy(mine);
-    ASSERT_TRUE(gpu.event_sync(0, fence));
-    ASSERT_TRUE(gpu.event_destroy(0, fence));
-  }
   expect_innocence();
 }
 

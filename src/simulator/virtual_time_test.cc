@@ -218,6 +218,10 @@ TEST_F(LegacyRule, AnEventOrAWaitOnTheLegacyStreamComesBetweenBlockingStreams) {
   recorded(s0);
   EXPECT_FALSE(is_idle(b2));
   gpu.advance(10);
+  work(b1, 10);
+  order(s1, s0);
+  EXPECT_FALSE(is_idle(b2));
+  gpu.advance(10);
   work(s1, 10);
   order(s1, s0);
   EXPECT_FALSE(is_idle(b2));
