@@ -281,6 +281,31 @@ TEST(Forget, TheFenceIsToldFromAnEventOfTheSameHandleLater) {
   EXPECT_EQ(world.states(), "fp");
 }
 
+TEST(Forget, AStreamIsKnownByItsQueueAloneButNotByABlockThatWaitsForOthers) {
+  TestWorld world;
+  const Address a = world.used_block(1_MiB, s0, {s1, s2});
+  world.free(a);
+  world.driver.answer({0, Answer::not_done()});
+  world.poll();
+  EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::none);
+  EXPECT_EQ(world.driver.calls(), Calls{});
+  EXPECT_EQ(world.model.forget_stream({0, s2}), ErrorCode::none);
+  EXPECT_EQ(world.driver.calls(), (Calls{"stream_ctx 0 s32", "event_record 0 s32 e1"}));
+}
+
+TEST(Forget, AStreamOfAnotherDeviceIsAnotherStream) {
+  TestWorld world;
+  const Address a = world.block(1_MiB, s1);
+  world.use(a, s1, 1);
+  world.cache({12_MiB}, s1);
+  EXPECT_EQ(world.model.forget_stream({1, s1}), ErrorCode::none);
+  EXPECT_EQ(segment_streams(world), (std::vector<std::uint64_t>{s1, s1}));
+  EXPECT_EQ(world.model.uses(a), (Keys{{1, retired_stream(1)}}));
+  world.driver.calls();
+  world.model.empty_cache();
+  EXPECT_EQ(world.driver.calls(), (Calls{"event_sync 1 e1", "stream_sync 0 s16", "free 0 #2"}));
+}
+
 TEST(Forget, EachDeviceCountsItsOwnRetirements) {
   TestWorld world;
   world.block(1_MiB, s1);
