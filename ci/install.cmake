@@ -12,7 +12,8 @@ install(EXPORT cairn NAMESPACE cairn:: DESTINATION ${package} FILE cairn-targets
 install(DIRECTORY src/cairn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cairn
         FILES_MATCHING PATTERN "*.h" PATTERN "settings_*.h" EXCLUDE)  # Those are the parser's own.
 install(DIRECTORY src/base src/driver DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn_driver
-        COMPONENT cairn FILES_MATCHING PATTERN "*.h" PATTERN "*_in_test.h" EXCLUDE)
+        COMPONENT cairn FILES_MATCHING PATTERN "*.h" PATTERN "*_in_test.h" EXCLUDE
+        PATTERN "cuda_driver_*.h" EXCLUDE PATTERN "conformance" EXCLUDE)  # They need CUDA's.
 
 if(cairn_with_tool)
   set_target_properties(cairn_simulator PROPERTIES EXPORT_NAME simulator)
@@ -21,7 +22,8 @@ if(cairn_with_tool)
   install(EXPORT cairn_simulator NAMESPACE cairn:: DESTINATION ${package}
           FILE cairn-simulator-targets.cmake COMPONENT simulator)
   install(DIRECTORY src/simulator COMPONENT simulator
-          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn_simulator FILES_MATCHING PATTERN "*.h")
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn_simulator FILES_MATCHING PATTERN "*.h"
+          PATTERN "libcuda" EXCLUDE)
 endif()
 
 configure_package_config_file(ci/cairn-config.cmake.in ${PROJECT_BINARY_DIR}/cairn-config.cmake

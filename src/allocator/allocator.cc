@@ -186,8 +186,4 @@ void Allocator::reset_accumulated_stats(int device) {
 
 BlockMap Allocator::block_map(int device) const { return device_or_throw(*devices_, device).map(); }
 
-Allocator& default_allocator() {
-  throw Unsupported({ErrorCode::unsupported, 0, "There is no CUDA driver in this build"});
-}
-
 }  // namespace cairn

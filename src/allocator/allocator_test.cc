@@ -128,10 +128,6 @@ TEST(AllocatorMade, WarningsDoNotStandInTheWay) {
   EXPECT_EQ(driver.calls().front(), "malloc 0 22MiB");
 }
 
-TEST(AllocatorMade, ThereIsNoDefaultOneWithoutACudaDriver) {
-  EXPECT_THROW(default_allocator(), Unsupported);
-}
-
 // --- and unmade ---
 
 TEST(AllocatorUnmade, EverySegmentGoesBackOnceToItsDevice) {

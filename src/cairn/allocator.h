@@ -163,8 +163,11 @@ class Allocator {
   std::unique_ptr<AllDevices> devices_;
 };
 
-// The allocator that a whole process shares, over its CUDA driver. Throws Unsupported: there is no
-// CUDA driver in this build.
+// The allocator that a whole process shares, over its CUDA driver (see cairn/cuda_driver.h), with
+// the settings of the environment (settings_from_environment). It is made at the first call that
+// can, and never ends. Until then each call throws, with the reason: Unsupported where there is no
+// CUDA driver that can be used, CudaError where there is one that fails, InvalidArgument for bad
+// settings.
 Allocator& default_allocator();
 
 }  // namespace cairn

@@ -1,0 +1,86 @@
+// The machine behind the simulated libcuda: a SimulatedGpu, and what CUDA's calls say without
+// naming it: which context is current for a thread, and which device a stream or an event is of.
+//
+// Thread safety: everything here is under the mutex that with_machine() holds; the stack of current
+// contexts is the thread's own.
+#pragma once
+
+#include <cuda.h>
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <vector>
+
+#include "simulator/simulated_gpu.h"
+
+struct CUctx_st {
+  cairn::DeviceIndex device = 0;
+  cairn::ContextHandle handle;  // 0: the primary one.
+};
+
+namespace cairn::simulator {
+
+class Machine {
+ public:
+  explicit Machine(const std::vector<DeviceOptions>& devices);
+
+  SimulatedGpu gpu;
+  std::vector<int> primary_holds;  // How often each device's primary context is held.
+
+  CUcontext primary_context(DeviceIndex device) { return &contexts_[index_of(device)]; }
+  CUcontext add_context(DeviceIndex device, ContextHandle handle);
+  // REQUIRES: the context is of this machine.
+  CUcontext context_of(DeviceIndex device, ContextHandle handle);
+
+  void add_stream(StreamRef stream) { streams_[stream.handle] = stream.device; }
+  // The stream that the handle names where `current` is the current context; the default streams
+  // of contexts but the primary one are not simulated.
+  std::optional<StreamRef> stream_of(CUstream stream, CUcontext current) const;
+
+  void add_event(EventHandle event, DeviceIndex device) { events_[event.value] = device; }
+  // An event that nobody knows is taken for one of the current device, which refuses it.
+  DeviceIndex device_of(EventHandle event, CUcontext current) const;
+
+ private:
+  static std::size_t index_of(DeviceIndex device) { return static_cast<std::size_t>(device); }
+
+  std::deque<CUctx_st> contexts_;  // The primary ones first, in order of devices.
+  std::map<std::uint64_t, DeviceIndex> streams_;
+  std::map<std::uint64_t, DeviceIndex> events_;
+};
+
+// The settings of the environment (see control.h).
+int cuda_version();
+bool is_missing(const char* name);
+
+// Makes the machine if there is none.
+void make_machine();
+void end_machine();
+
+// The contexts that the calling thread has pushed, the current one last.
+std::vector<CUcontext>& context_stack();
+
+std::mutex& machine_mutex();
+// Null before cuInit. For the holder of machine_mutex() alone.
+Machine* machine();
+
+// What act(machine) gives, under the mutex.
+template <class Act>
+CUresult with_machine(Act&& act) {
+  const std::lock_guard lock(machine_mutex());
+  if (machine() == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
+  return act(*machine());
+}
+// What act(machine, current context) gives, under the mutex.
+template <class Act>
+CUresult in_current_context(Act&& act) {
+  return with_machine([&](Machine& machine) {
+    if (context_stack().empty()) return CUDA_ERROR_INVALID_CONTEXT;
+    return act(machine, context_stack().back());
+  });
+}
+
+}  // namespace cairn::simulator

@@ -1,0 +1,57 @@
+// The simulated libnvidia-ml.so.1: on the first device CAIRN_SIM_PROCESSES processes (1) have
+// memory, the k-th k MiB of it and the number 1000 + k; other devices are unknown.
+#include <cstdlib>
+#include <string_view>
+
+namespace {
+
+// nvmlProcessInfo_t since its second version.
+struct Process {
+  unsigned int pid;
+  unsigned long long used_bytes;
+  unsigned int gpu_instance;
+  unsigned int compute_instance;
+};
+
+constexpr int success = 0;
+constexpr int uninitialized = 1;
+constexpr int not_found = 6;
+constexpr int insufficient_size = 7;
+
+bool is_initialized = false;
+
+unsigned int process_count() {
+  const char* text = std::getenv("CAIRN_SIM_PROCESSES");
+  return text == nullptr ? 1 : static_cast<unsigned int>(std::strtoul(text, nullptr, 10));
+}
+
+}  // namespace
+
+extern "C" {
+
+int nvmlInit_v2();
+int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device);
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, Process* processes);
+
+int nvmlInit_v2() {
+  is_initialized = true;
+  return success;
+}
+
+int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device) {
+  if (!is_initialized) return uninitialized;
+  if (std::string_view(pci_bus_id) != "0000:01:00.0") return not_found;
+  *device = &is_initialized;
+  return success;
+}
+
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, Process* processes) {
+  if (device != &is_initialized) return not_found;
+  const unsigned int room = *count;
+  *count = process_count();
+  if (*count > room) return insufficient_size;
+  for (unsigned int k = 1; k <= *count; ++k) processes[k - 1] = {1000 + k, k * 1048576ull, 0, 0};
+  return success;
+}
+
+}  // extern "C"
