@@ -85,6 +85,9 @@ TEST(WorldStreams, ADeadStreamsNameMayStillBePassed) {
       "alloc a 1MiB s1\nuse a s2\ndestroy_stream s2\ndestroy_stream s1\nalloc b 1MiB s1\n"
       "expect addr(b) != addr(a)\nuse a s2\nfree a\nfree b on s2\nsync\nempty_cache\n"
       "expect reserved == 0\n");
+  holds(
+      "conf stream_identity:id\nalloc a 512 s1\ndestroy_stream s1\n"
+      "free a size=512 -> cuda_error\nfree a\n");
 }
 
 TEST(WorldStreams, AStreamOfAnotherDeviceMayUseABlock) {
