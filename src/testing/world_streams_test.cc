@@ -95,6 +95,9 @@ TEST(WorldStreams, AStreamOfAnotherDeviceMayUseABlock) {
       "gpu 1\nstream t gpu=1\nalloc a 1MiB s1\nuse a t\nlaunch t a 10\nfree a\n"
       "expect calls(event_record)@1 == 1\nexpect events(a) == 1\nadvance 10\npoll\n"
       "expect events(a) == 0\n");
+  holds(
+      "gpu 1\nstream s1\ndevice 1\nalloc a 1MiB s1\nfree a\ndestroy_stream s1\nempty_cache\n"
+      "expect reserved@1 == 0\n");
 }
 
 TEST(WorldStreams, BlockingStreamsAreOrderedWithTheDefaultStream) {
