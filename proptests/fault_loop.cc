@@ -3,7 +3,8 @@
 #include <CLI/CLI.hpp>
 #include <cstdint>
 #include <cstdio>
-#include <string>
+#include <map>
+#include <utility>
 #include <vector>
 
 #include "jobs.h"
@@ -22,6 +23,7 @@ using cairn::testing::JobState;
 using cairn::testing::play;
 using cairn::testing::print_program;
 using cairn::testing::Program;
+using cairn::testing::RandomRun;
 using cairn::testing::run_jobs;
 using cairn::testing::run_random;
 using cairn::testing::shrink;
@@ -49,22 +51,35 @@ bool survives(const Program& program, const Fault& fault) {
   return false;
 }
 
+// The programs of the first seeds that do not end early, devices being lost.
+std::map<std::uint64_t, Program> long_programs(const Wanted& wanted) {
+  std::map<std::uint64_t, Program> programs;
+  for (std::uint64_t seed = wanted.seed; programs.size() < wanted.programs; ++seed) {
+    RandomRun run = run_random(seed, wanted.operations);
+    if (run.operations == wanted.operations) programs.emplace(seed, std::move(run.program));
+  }
+  return programs;
+}
+
+bool survives_all(std::uint64_t seed, const Program& program, const Wanted& wanted,
+                  JobState& state) {
+  state.working_on = seed;
+  const std::vector<Fault> faults = faults_of(count_calls(program), wanted.loop);
+  for (const Fault& fault : faults) {
+    if (!survives(program, fault)) return false;
+    ++state.done;
+  }
+  std::fprintf(stderr, "program of seed %llu: %zu faults\n", static_cast<Number>(seed),
+               faults.size());
+  return true;
+}
+
 int run_share(int job, JobState& state, const Wanted& wanted) {
-  const auto jobs = static_cast<std::uint64_t>(wanted.jobs);
-  for (auto i = static_cast<std::uint64_t>(job); i < wanted.programs; i += jobs) {
-    const std::uint64_t seed = wanted.seed + i;
-    state.working_on = seed;
-    const Program program = run_random(seed, wanted.operations).program;
-    const std::vector<Fault> faults = faults_of(count_calls(program), wanted.loop);
-    for (const Fault& fault : faults) {
-      if (!survives(program, fault)) {
-        std::fprintf(stderr, "program of seed %llu\n", static_cast<Number>(seed));
-        return 1;
-      }
-      ++state.done;
-    }
-    std::fprintf(stderr, "program of seed %llu: %zu faults\n", static_cast<Number>(seed),
-                 faults.size());
+  int turn = 0;
+  for (const auto& [seed, program] : long_programs(wanted)) {
+    if (turn++ % wanted.jobs != job || survives_all(seed, program, wanted, state)) continue;
+    std::fprintf(stderr, "in the program of seed %llu\n", static_cast<Number>(seed));
+    return 1;
   }
   return 0;
 }

@@ -25,6 +25,7 @@ struct Wanted {
   int jobs = 1;
   std::string folder = ".";
   bool shrinks = true;
+  cairn::testing::WorldOptions world;
 };
 
 using Number = unsigned long long;
@@ -33,8 +34,8 @@ void report(const RandomRun& run, std::uint64_t seed, const Wanted& wanted) {
   std::fprintf(stderr, "seed %llu: found something\n", static_cast<Number>(seed));
   RandomRun shortest = run;
   if (wanted.shrinks && !run.mistake) {
-    shortest.program = cairn::testing::shrink(run.program);
-    shortest.result = cairn::testing::play(shortest.program).result;
+    shortest.program = cairn::testing::shrink(run.program, wanted.world);
+    shortest.result = cairn::testing::play(shortest.program, wanted.world).result;
   }
   std::fprintf(stderr, "%s", cairn::testing::in_words(shortest).c_str());
   const std::string path = wanted.folder + "/soak-" + std::to_string(seed) + ".program";
@@ -56,7 +57,7 @@ int run_share(int job, JobState& state, const Wanted& wanted) {
   for (std::uint64_t done = 0; done < share; seed += jobs) {
     state.working_on = seed;
     const std::uint64_t length = wanted.length / 4 + seed % 7 * wanted.length / 4;
-    const RandomRun run = cairn::testing::run_random(seed, length);
+    const RandomRun run = cairn::testing::run_random(seed, length, wanted.world);
     if (!run.holds()) {
       report(run, seed, wanted);
       return 1;
@@ -87,6 +88,8 @@ int main(int count, char** arguments) {
       ->check(CLI::ExistingDirectory)
       ->capture_default_str();
   app.add_flag("--shrink,!--no-shrink", wanted.shrinks, "make it short first");
+  app.add_flag("--lockstep,!--no-lockstep", wanted.world.lockstep, "the model foretells each step");
+  app.add_flag("--checkers,!--no-checkers", wanted.world.checkers, "invariants after each step");
   app.footer("Exit codes: 0 nothing found; 1 found something; 2 wrong usage.");
   try {
     app.parse(count, arguments);
