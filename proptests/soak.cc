@@ -8,6 +8,7 @@
 #include <string>
 
 #include "jobs.h"
+#include "testing/play.h"
 #include "testing/printer.h"
 #include "testing/random_run.h"
 #include "testing/shrink.h"
@@ -30,13 +31,14 @@ using Number = unsigned long long;
 
 void report(const RandomRun& run, std::uint64_t seed, const Wanted& wanted) {
   std::fprintf(stderr, "seed %llu: found something\n", static_cast<Number>(seed));
-  auto program = run.program;
-  if (wanted.shrinks && !run.mistake) program = cairn::testing::shrink(program);
   RandomRun shortest = run;
-  shortest.program = program;
+  if (wanted.shrinks && !run.mistake) {
+    shortest.program = cairn::testing::shrink(run.program);
+    shortest.result = cairn::testing::play(shortest.program).result;
+  }
   std::fprintf(stderr, "%s", cairn::testing::in_words(shortest).c_str());
   const std::string path = wanted.folder + "/soak-" + std::to_string(seed) + ".program";
-  std::ofstream(path) << cairn::testing::print_program(program);
+  std::ofstream(path) << cairn::testing::print_program(shortest.program);
   std::fprintf(stderr, "written to %s\n", path.c_str());
 }
 

@@ -10,9 +10,7 @@ bool DeviceModel::fence(StreamKey user, Fencing& fencing) {
   const Reach reach = streams_.reach(user);
   if (reach.way == Reach::Way::retired) {
     // Without a fence in its queue all its work is over.
-    if (const QueuedEvent* fence = events_.waiting_fence(user)) {
-      fencing.fences.push_back({user, fence->event, true});
-    }
+    if (const auto fence = events_.fence(user)) fencing.fences.push_back({user, *fence, true});
     return true;
   }
   if (reach.way == Reach::Way::direct) {

@@ -23,7 +23,6 @@ void DeviceModel::set_memory_fraction(double fraction) {
 }
 
 Outcome DeviceModel::allocate(const Request& request, StreamId stream) {
-  if (is_lost_) return failed(ErrorCode::cuda_error);
   const Bytes size = rounded_size(request.size, options_);
   const Wanted wanted{stream, request.size, request.alignment, size, pool_of(size)};
 

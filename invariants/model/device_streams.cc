@@ -55,7 +55,7 @@ ErrorCode DeviceModel::forget(StreamKey key) {
   rename(key, retired);
   for (const Fencing::Fence& fence : fencing.fences) {
     events_.queues[retired].push_back({fence.event, {}});
-    events_.fences[retired] = fence.event.handle;
+    events_.fenced.insert(retired);
   }
   return ErrorCode::none;
 }

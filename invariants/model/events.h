@@ -9,6 +9,7 @@
 #include <deque>
 #include <map>
 #include <optional>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -40,8 +41,9 @@ using Queue = std::deque<QueuedEvent>;
 struct Events {
   std::map<Context, std::vector<std::uint64_t>> pools;  // The last one is taken first.
   std::map<StreamKey, Queue> queues;
-  // The events that stand for all work of retired streams; none where that was over.
-  std::map<StreamKey, std::uint64_t> fences;
+  // The retired streams with a fence: the last event of their queue stands for all their work. When
+  // the queue is gone, or where there is no fence, that work is over.
+  std::set<StreamKey> fenced;
 
   std::optional<Event> take(Context context) {
     std::vector<std::uint64_t>& pool = pools[context];
@@ -62,13 +64,11 @@ struct Events {
     return first;
   }
 
-  // The fence of a retired stream, if it is still in its queue, whose last event it then is.
-  QueuedEvent* waiting_fence(StreamKey retired) {
-    const auto fence = fences.find(retired);
+  // The fence of a retired stream, if it is still in its queue.
+  std::optional<Event> fence(StreamKey retired) const {
     const auto queue = queues.find(retired);
-    if (fence == fences.end() || queue == queues.end()) return nullptr;
-    QueuedEvent& last = queue->second.back();
-    return last.event.handle == fence->second ? &last : nullptr;
+    if (fenced.count(retired) == 0 || queue == queues.end()) return std::nullopt;
+    return queue->second.back().event;
   }
 };
 

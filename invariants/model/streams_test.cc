@@ -152,6 +152,22 @@ TEST(Ids, OfOneStreamUnderTwoHandlesAreOneStream) {
   EXPECT_EQ(world.block(1_MiB, s2), a + 1_MiB);
 }
 
+TEST(Ids, OfOneHandleOnTwoDevicesAreOfTwoStreams) {
+  TestWorld world(by_id());
+  const Address a = world.block(1_MiB, s0);
+  world.driver.answer({Answer::number(501)});
+  world.use(a, s1, 0);
+  world.driver.answer({Answer::number(502)});
+  world.use(a, s1, 1);
+  world.driver.answer({Answer::number(501)});
+  world.use(a, s2, 1);  // As numbers go on another device.
+  world.driver.calls();
+  EXPECT_EQ(world.free(a),
+            (Calls{"stream_ctx 0 s16", "event_create 0 ctx0", "event_record 0 s16 e1",
+                   "stream_ctx 1 s32", "event_create 1 ctx0", "event_record 1 s32 e2",
+                   "stream_ctx 1 s16", "event_create 1 ctx0", "event_record 1 s16 e3"}));
+}
+
 TEST(Uses, AreListedOnceInOrderWithoutTheBlocksOwn) {
   TestWorld world;
   const Address a = world.block(1_MiB, s1);
@@ -213,7 +229,7 @@ TEST(Forget, ADefaultStreamOrOneNobodyKnowsIsNothingToForget) {
   world.block(1_MiB, s0);
   world.driver.on_thread(3);
   world.block(1_MiB, ptds);
-  for (const std::uint64_t handle : {0, 1, 2}) {
+  for (const std::uint64_t handle : {s0, std::uint64_t{1}, ptds}) {
     EXPECT_EQ(world.model.forget_stream({0, handle}), ErrorCode::invalid_argument);
   }
   EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::none);
@@ -309,24 +325,39 @@ TEST(Forget, WithoutContextEventsTheWorkIsOver) {
   EXPECT_EQ(world.states(), "f");
 }
 
+TEST(Forget, WhatWasInItsQueueBeforeIsNoFence) {
+  TestWorld world;
+  const Address a = world.used_block(512_KiB, s0, {s1});
+  const Address b = world.used_block(512_KiB, s0, {s1});
+  world.free(a);
+  world.driver.answer({ScriptedDriver::invalid_handle, 0, ScriptedDriver::not_supported});
+  EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::none);
+  EXPECT_EQ(world.free(b), Calls{});
+  EXPECT_EQ(world.states(), "pf");
+  EXPECT_EQ(world.poll(), Calls{"event_query 0 e1"});
+}
+
 TEST(Forget, AFailureLeavesTheStreamKnownHereAndInLaterDevices) {
   TestWorld world;
   world.block(1_MiB, s1);
   const Address b = world.block(1_MiB, s0, 1);
   world.use(b, s1, 0);
-  world.driver.answer({0, 0, 0, 0, ScriptedDriver::unknown});
+  world.driver.answer({0, 0, 0, 0, 0, ScriptedDriver::unknown});
   EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::cuda_error);
-  EXPECT_EQ(world.driver.calls().size(), 5U);
+  EXPECT_EQ(world.driver.calls().size(), 6U);
   EXPECT_EQ(segment_streams(world), (std::vector<std::uint64_t>{retired_stream(1).value}));
   EXPECT_EQ(world.model.uses(b), (Keys{{0, {s1}}}));
   EXPECT_EQ(world.model.forget_stream({0, s1}), ErrorCode::none);
+  EXPECT_EQ(world.driver.calls(), (Calls{"stream_ctx 0 s16", "event_record 0 s16 e2"}));
   EXPECT_EQ(world.model.uses(b), (Keys{{0, retired_stream(1)}}));
 }
 
 TEST(Forget, MemoryOfARetiredStreamGoesBackBehindItsEvents) {
   TestWorld world;
+  const Address a = world.used_block(512_B, s0, {s1});
   world.free(world.block(12_MiB, s1));
   world.free(world.block(14_MiB, s1));
+  world.free(a);
   world.model.forget_stream({0, s1});
   world.driver.calls();
   Options limited;
@@ -335,8 +366,8 @@ TEST(Forget, MemoryOfARetiredStreamGoesBackBehindItsEvents) {
   world.model.set_memory_fraction(0, 0.5);
   world.driver.answer({Answer::not_done()});
   EXPECT_EQ(world.allocate(12_MiB, s2).code, ErrorCode::none);
-  EXPECT_EQ(world.driver.calls(), (Calls{"event_query 0 e1", "event_sync 0 e1", "free 0 #1",
-                                         "free 0 #2", "malloc 0 12MiB"}));
+  EXPECT_EQ(world.driver.calls(), (Calls{"event_query 0 e1", "event_sync 0 e1", "event_sync 0 e2",
+                                         "free 0 #2", "free 0 #3", "malloc 0 12MiB"}));
 }
 
 }  // namespace

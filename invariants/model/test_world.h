@@ -59,6 +59,12 @@ struct TestWorld {
     EXPECT_EQ(model.free(address), ErrorCode::none);
     return driver.calls();
   }
+  // Segments of these sizes, all free.
+  void cache(const std::vector<Bytes>& sizes, std::uint64_t stream = s0) {
+    std::vector<Address> given;
+    for (const Bytes size : sizes) given.push_back(block(size, stream));
+    for (const Address address : given) free(address);
+  }
   // What a look at the events of device 0 asks.
   std::vector<std::string> poll() {
     driver.calls();

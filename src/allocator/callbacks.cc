@@ -29,9 +29,9 @@ std::string what_is_thrown(const char* who, Call&& call) {
     call();
     return {};
   } catch (const std::exception& thrown) {
-    return std::string(" A ") + who + " threw: " + thrown.what() + ".";
+    return std::string(" ") + who + " threw: " + thrown.what() + ".";
   } catch (...) {
-    return std::string(" A ") + who + " threw something that is no std::exception.";
+    return std::string(" ") + who + " threw something that is no std::exception.";
   }
 }
 
@@ -81,7 +81,7 @@ bool Callbacks::free_memory(DeviceIndex device, std::string& complaints) {
   const Running running(is_in_callback);
   for (const auto& each : asked) {
     complaints +=
-        what_is_thrown("free-memory callback", [&] { freed = (*each.call)(device) || freed; });
+        what_is_thrown("A free-memory callback", [&] { freed = (*each.call)(device) || freed; });
   }
   return freed;
 }
@@ -92,7 +92,7 @@ void Callbacks::tell(Error& error) {
   const Running running(is_in_observer);
   std::string complaints;
   for (const auto& each : told) {
-    complaints += what_is_thrown("out-of-memory observer", [&] { (*each.call)(error); });
+    complaints += what_is_thrown("An out-of-memory observer", [&] { (*each.call)(error); });
   }
   error.message += complaints;
 }

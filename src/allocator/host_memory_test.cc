@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <new>
+#include <utility>
 #include <vector>
 
 #include "allocator/all_devices.h"
@@ -45,12 +46,13 @@ namespace {
 
 using namespace literals;
 
-// So much memory, and no allocation of its own.
+// So much memory, and no allocation of its own. Events are done by choice.
 class CountingDriver final : public Driver {
  public:
   explicit CountingDriver(Bytes memory) : memory_(memory) {}
 
   int device_count() const override { return 1; }
+  Bytes total_memory(DeviceIndex) const override { return memory_; }
   DriverResult<Address> malloc(DeviceIndex, Bytes size) override {
     if (used_ + size > memory_) return Failure{CudaStatus::out_of_memory};
     used_ += size;
@@ -63,24 +65,86 @@ class CountingDriver final : public Driver {
     return Done{};
   }
   DriverResult<MemoryInfo> mem_info(DeviceIndex) override { return MemoryInfo{0_B, memory_}; }
+  DriverResult<EventHandle> event_create(DeviceIndex, ContextHandle) override {
+    return EventHandle{++events_};
+  }
+  DriverResult<Done> event_record(StreamRef, EventHandle) override { return Done{}; }
+  DriverResult<bool> event_query(DeviceIndex, EventHandle event) override {
+    if (event == broken_) return Failure{CudaStatus::unknown};
+    return is_done_;
+  }
+  DriverResult<Done> event_sync(DeviceIndex, EventHandle) override { return Done{}; }
+  DriverResult<Done> event_destroy(DeviceIndex, EventHandle) override { return Done{}; }
+  DriverResult<Done> ctx_record(DeviceIndex, EventHandle) override { return Done{}; }
+  DriverResult<Done> stream_sync(StreamRef) override { return Done{}; }
+  DriverResult<Done> device_sync(DeviceIndex) override { return Done{}; }
+  DriverResult<ContextHandle> stream_ctx(StreamRef stream) override {
+    return ContextHandle{stream.handle % 3};
+  }
+  DriverResult<std::uint64_t> stream_id(StreamRef stream) override { return stream.handle; }
 
   std::size_t segments_out() const { return segments_out_; }
+  void finish_events() { is_done_ = true; }
+  void break_query_of(std::uint64_t event) { broken_ = EventHandle{event}; }
 
  private:
   Bytes memory_;
   Bytes used_;
   Address next_;
   std::size_t segments_out_ = 0;
+  std::uint64_t events_ = 0;
+  bool is_done_ = false;
+  EventHandle broken_;
 };
+
+Stream stream(std::uintptr_t handle) { return reinterpret_cast<Stream>(handle); }
 
 void expect_sound(AllDevices& devices, const CountingDriver& driver) {
   const invariants::Recorder recorder;
-  devices.device(0).inspect([&](const Heap& heap) {
-    invariants::check(heap, invariants::Cost::heap);
-    EXPECT_EQ(heap.segments().size(), driver.segments_out());
+  devices.device(0).inspect([&](const DeviceState& state) {
+    invariants::check(state, invariants::Cost::heap);
+    EXPECT_EQ(state.heap.segments().size(), driver.segments_out());
+    EXPECT_EQ(state.asked, 0_B);
   });
   for (const auto& violation : recorder.violations()) ADD_FAILURE() << to_string(violation);
 }
+
+// What a call that failed must leave as it was.
+struct Picture {
+  explicit Picture(AllDevices& devices)
+      : map(devices.device(0).map()), stats(devices.device(0).stats()) {
+    devices.device(0).inspect([&](const DeviceState& state) {
+      for (const auto& [key, queue] : state.queues.all()) queued.emplace_back(key, queue.size());
+      for (const auto& [address, segment] : state.heap.segments()) {
+        for (const Block* block = segment.first; block != nullptr; block = block->next) {
+          const auto of_block = state.heap.uses(*block);
+          uses.emplace_back(of_block.begin(), of_block.end());
+        }
+      }
+    });
+  }
+  void expect_same(AllDevices& devices) const {
+    const Picture now(devices);
+    EXPECT_EQ(live_and_pending(), now.live_and_pending());
+    EXPECT_EQ(stats, now.stats);
+    EXPECT_EQ(uses, now.uses);
+    EXPECT_EQ(queued, now.queued);
+  }
+  std::vector<std::pair<std::uint64_t, int>> live_and_pending() const {
+    std::vector<std::pair<std::uint64_t, int>> blocks;
+    for (const SegmentInfo& segment : map) {
+      for (const BlockInfo& block : segment.blocks) {
+        blocks.emplace_back(block.address, static_cast<int>(block.state));
+      }
+    }
+    return blocks;
+  }
+
+  BlockMap map;
+  DeviceStats stats;
+  std::vector<std::vector<StreamKey>> uses;
+  std::vector<std::pair<StreamKey, std::size_t>> queued;
+};
 
 // Does `act` with the first, second, ... allocation of host memory failing, until none is left to
 // fail; looks at what each failure left. Gives how many failed.
@@ -151,6 +215,156 @@ TEST_F(HostMemory, AReleaseThatFindsNoneCanBeDoneAgain) {
                                  [&] { expect_sound(devices, driver); }),
             0);
   EXPECT_EQ(driver.segments_out(), 0u);
+}
+
+// Does act(), which succeeds in the end; each failure on the way leaves all as it was.
+template <class Act>
+int fail_without_change(AllDevices& devices, const CountingDriver& driver, Act&& act) {
+  const Picture before(devices);
+  bool is_done = false;
+  return fail_each_allocation(
+      [&] {
+        act();
+        is_done = true;
+      },
+      [&] {
+        expect_sound(devices, driver);
+        if (!is_done) before.expect_same(devices);
+      });
+}
+
+TEST_F(HostMemory, AUseThatFindsNoneIsNotListed) {
+  CountingDriver driver(4_GiB);
+  AllDevices devices(driver, {});
+  const Address address = *devices.allocate({1000});
+  int failures = 0;
+  for (std::uintptr_t user = 40; user > 8; --user) {
+    failures += fail_without_change(devices, driver, [&] {
+      EXPECT_TRUE(devices.record_stream(address, stream(user * 16), Allocator::block_device));
+    });
+  }
+  EXPECT_GT(failures, 5);
+  EXPECT_EQ(Picture(devices).uses.front().size(), 32u);
+}
+
+// Five streams in three contexts, so that pools, events and queues all have to be made.
+TEST_F(HostMemory, AFreeOfAUsedBlockThatFindsNoneLeavesItLive) {
+  CountingDriver driver(4_GiB);
+  AllDevices devices(driver, {});
+  for (int round = 0; round < 12; ++round) {
+    const Address address = *devices.allocate({1000});
+    for (std::uintptr_t user = 3; user < 8; ++user) {
+      ASSERT_TRUE(devices.record_stream(address, stream(user), Allocator::block_device));
+    }
+    EXPECT_GT(
+        fail_without_change(devices, driver, [&] { EXPECT_TRUE(devices.free(address, nullptr)); }),
+        5);
+  }
+  EXPECT_EQ(devices.device(0).stats().active.all.current, 12);
+  driver.finish_events();
+  EXPECT_TRUE(devices.process_events(0));
+  EXPECT_EQ(devices.device(0).stats().active.all.current, 0);
+}
+
+TEST_F(HostMemory, AFreeOnThatFindsNoneKeepsTheUsesAsTheyWere) {
+  CountingDriver driver(4_GiB);
+  AllDevices devices(driver, {});
+  const Address used = *devices.allocate({1000});
+  const Address unused = *devices.allocate({1000});
+  ASSERT_TRUE(devices.record_stream(used, stream(9), Allocator::block_device));
+  for (const Address address : {used, unused}) {
+    EXPECT_GT(
+        fail_without_change(
+            devices, driver,
+            [&] { EXPECT_TRUE(devices.free_on(address, stream(5), Allocator::block_device)); }),
+        2);
+  }
+}
+
+TEST_F(HostMemory, AStreamThatCannotBeForgottenStaysKnown) {
+  CountingDriver driver(4_GiB);
+  AllDevices devices(driver, {});
+  const Address of_other = *devices.allocate({1000});
+  ASSERT_TRUE(devices.allocate({1000, 0, stream(7)}));
+  ASSERT_TRUE(devices.record_stream(of_other, stream(7), Allocator::block_device));
+  EXPECT_GT(fail_without_change(devices, driver,
+                                [&] { EXPECT_TRUE(devices.forget_stream(0, stream(7))); }),
+            2);
+  EXPECT_EQ(Picture(devices).queued.front().first, (StreamKey{0, retired_stream(1)}));
+}
+
+// The words of a query that fails; what was done before is done, and its queue is gone.
+TEST_F(HostMemory, ALookAtEventsThatFindsNoneLosesNoEvent) {
+  CountingDriver driver(4_GiB);
+  AllDevices devices(driver, {});
+  for (std::uintptr_t user = 5; user < 8; ++user) {
+    const Address address = *devices.allocate({1000});
+    ASSERT_TRUE(devices.free_on(address, stream(user), Allocator::block_device));
+  }
+  driver.finish_events();
+  driver.break_query_of(2);
+  EXPECT_GT(fail_each_allocation([&] { EXPECT_FALSE(devices.process_events(0)); },
+                                 [&] { expect_sound(devices, driver); }),
+            0);
+  EXPECT_EQ(devices.device(0).stats().active.all.current, 1);
+}
+
+TEST_F(HostMemory, ACallbackThatCannotBeAddedIsNotThere) {
+  CountingDriver driver(20_MiB);
+  AllDevices devices(driver, {});
+  int asked = 0;
+  int told = 0;
+  EXPECT_GT(fail_each_allocation(
+                [&] { devices.callbacks().add([&](int) { return ++asked == 0; }); }, [] {}),
+            0);
+  EXPECT_GT(
+      fail_each_allocation([&] { devices.callbacks().add([&](const Error&) { ++told; }); }, [] {}),
+      0);
+  EXPECT_TRUE(devices.allocate({30 << 20}).failed());
+  EXPECT_EQ(asked, 1);
+  EXPECT_EQ(told, 1);
+}
+
+// A callback throws, the request fails, and there is no memory for the words of that: the next
+// request asks the callbacks all the same.
+TEST_F(HostMemory, AFailureWithoutMemoryForItsWordsLeavesNothingBehind) {
+  CountingDriver driver(20_MiB);
+  AllDevices devices(driver, {});
+  int asked = 0;
+  int told = 0;
+  devices.callbacks().add([&](int) -> bool {
+    ++asked;
+    throw 1;
+  });
+  devices.callbacks().add([&](const Error&) { ++told; });
+  const int failures =
+      fail_each_allocation([&] { EXPECT_TRUE(devices.allocate({30 << 20}).failed()); },
+                           [&] {
+                             expect_sound(devices, driver);
+                             const int asked_before = std::exchange(asked, 0);
+                             EXPECT_LE(asked_before, 1);
+                             EXPECT_TRUE(devices.allocate({30 << 20}).failed());
+                             EXPECT_EQ(std::exchange(asked, 0), 1);
+                             EXPECT_GE(std::exchange(told, 0), 1);
+                           });
+  EXPECT_GT(failures, 5);
+}
+
+TEST_F(HostMemory, AnAllocationThatAsksWithoutTheLockChangesNothing) {
+  CountingDriver driver(4_GiB);
+  Options options;
+  options.release_lock_on_cudamalloc = true;
+  AllDevices devices(driver, options);
+  int failures = 0;
+  for (std::uintptr_t i = 0; i < 100; ++i) {
+    const Request request{3 << 20, 0, stream(16 * (i % 9))};
+    Address address;
+    failures += fail_each_allocation([&] { address = *devices.allocate(request); },
+                                     [&] { expect_sound(devices, driver); });
+    ASSERT_NE(address, Address{});
+  }
+  EXPECT_GT(failures, 20);
+  EXPECT_EQ(devices.device(0).stats().allocation.all.current, 100);
 }
 
 TEST_F(HostMemory, TheFormThatDoesNotThrowSaysSo) {

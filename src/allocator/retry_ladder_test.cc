@@ -13,7 +13,6 @@ namespace {
 
 using namespace literals;
 
-constexpr CudaStatus broken = CudaStatus::illegal_address;
 constexpr Address seg(std::uint64_t number) { return ScriptedDriver::segment(number); }
 
 Options with_max_split(Bytes max_split) {
@@ -64,8 +63,8 @@ TEST_F(RetryLadderTest, AMissAsksForASegment) {
 TEST_F(RetryLadderTest, WithoutMemoryTheCacheGoesBackAndTheDriverIsAskedAgain) {
   device_.driver().answer({oom});
   EXPECT_EQ(device_.allocate(30_MiB), seg(6));
-  EXPECT_EQ(calls(),
-            (Calls{"malloc 0 30MiB", "free 0 #3", "free 0 #5", "free 0 #4", "malloc 0 30MiB"}));
+  EXPECT_EQ(calls(), (Calls{"malloc 0 30MiB", "stream_sync 0 s0x51", "free 0 #3", "free 0 #5",
+                            "free 0 #4", "malloc 0 30MiB"}));
   const DeviceStats stats = device_.stats();
   EXPECT_EQ(stats.num_alloc_retries, 1);
   EXPECT_EQ(stats.num_ooms, 0);
@@ -76,11 +75,11 @@ TEST_F(RetryLadderTest, WithoutMemoryTheCacheGoesBackAndTheDriverIsAskedAgain) {
 }
 
 TEST_F(RetryLadderTest, OutOfMemoryInTheEnd) {
-  device_.driver().answer({oom, ok, ok, ok, oom});
+  device_.driver().answer(DriverCall::malloc, {oom, oom});
   const auto result = device_.try_allocate(30_MiB);
   expect_error(result, ErrorCode::out_of_memory, oom);
-  EXPECT_EQ(calls(), (Calls{"malloc 0 30MiB", "free 0 #3", "free 0 #5", "free 0 #4",
-                            "malloc 0 30MiB", "mem_info 0"}));
+  EXPECT_EQ(calls(), (Calls{"malloc 0 30MiB", "stream_sync 0 s0x51", "free 0 #3", "free 0 #5",
+                            "free 0 #4", "malloc 0 30MiB", "mem_info 0"}));
   EXPECT_EQ(device_.segments(), (std::vector{seg(1), seg(2)}));
   EXPECT_EQ(device_.stats().num_ooms, 1);
   EXPECT_EQ(device_.stats().num_alloc_retries, 1);
@@ -90,18 +89,19 @@ TEST_F(RetryLadderTest, OutOfMemoryInTheEnd) {
 
 // Tried: the segment, not the request. 1000 bytes and 3 MiB are live in 2 and 20 MiB.
 TEST_F(RetryLadderTest, TheMessageSaysWhatWasTriedAndWhatThereIs) {
-  device_.driver().answer({oom, ok, ok, ok, oom});
+  device_.driver().answer(DriverCall::malloc, {oom, oom});
   const auto result = device_.try_allocate(19_MiB - 5_B);
   const std::string message = error_of(result).message;
-  for (const char* words : {"20.00 MiB", "19922939 bytes", "device 0", "80.00 GiB", "3.00 GiB"}) {
+  for (const char* words : {"20.00 MiB", "19922939 bytes", "GPU 0", "80.00 GiB", "3.00 GiB"}) {
     EXPECT_NE(message.find(words), std::string::npos) << words << " in: " << message;
   }
-  const std::string sums = "3.00 MiB is allocated and 19.00 MiB is reserved but unallocated";
+  const std::string sums = "3.00 MiB is allocated, and 19.00 MiB is reserved but unallocated";
   EXPECT_NE(message.find(sums), std::string::npos) << message;
 }
 
 TEST_F(RetryLadderTest, WithoutMemoryInfoItIsOutOfMemoryAllTheSame) {
-  device_.driver().answer({oom, ok, ok, ok, oom, broken});
+  device_.driver().answer(DriverCall::malloc, {oom, oom});
+  device_.driver().answer(DriverCall::mem_info, {refused});
   const auto result = device_.try_allocate(30_MiB);
   expect_error(result, ErrorCode::out_of_memory, oom);
   EXPECT_EQ(error_of(result).message.find("capacity"), std::string::npos);
@@ -109,20 +109,20 @@ TEST_F(RetryLadderTest, WithoutMemoryInfoItIsOutOfMemoryAllTheSame) {
 }
 
 TEST_F(RetryLadderTest, AnyOtherErrorEndsTheClimbAtOnce) {
-  device_.driver().answer({broken});
+  device_.driver().answer({refused});
   const auto result = device_.try_allocate(30_MiB);
-  expect_error(result, ErrorCode::cuda_error, broken);
+  expect_error(result, ErrorCode::cuda_error, refused);
   EXPECT_EQ(calls(), Calls{"malloc 0 30MiB"});
   EXPECT_EQ(device_.stats(), stats_);
-  for (const char* words : {"malloc of 30.00 MiB", "device 0", "illegal_address", "700"}) {
+  for (const char* words : {"malloc of 30.00 MiB", "device 0", "unknown", "999"}) {
     EXPECT_NE(error_of(result).message.find(words), std::string::npos) << error_of(result).message;
   }
 }
 
 TEST_F(RetryLadderTest, AlsoWhenItComesAtTheSecondAsking) {
-  device_.driver().answer({oom, ok, ok, ok, broken});
-  expect_error(device_.try_allocate(30_MiB), ErrorCode::cuda_error, broken);
-  EXPECT_EQ(calls().size(), 5U);
+  device_.driver().answer(DriverCall::malloc, {oom, refused});
+  expect_error(device_.try_allocate(30_MiB), ErrorCode::cuda_error, refused);
+  EXPECT_EQ(calls().size(), 6U);
   EXPECT_EQ(device_.stats().num_alloc_retries, 1);
   EXPECT_EQ(device_.stats().num_ooms, 0);
 }
@@ -142,14 +142,14 @@ TEST_F(RetryLadderTest, ASegmentThatTheDriverRefusesStaysAndSoDoesTheRest) {
     for (const Address address : {large, small, other}) device.free(address);
     device.driver().calls();
 
-    std::vector<CudaStatus> answers{oom};
-    answers.insert(answers.end(), nth, ok);
-    answers.push_back(broken);
-    device.driver().answer(answers);
+    device.driver().answer(DriverCall::malloc, {oom});
+    std::vector<CudaStatus> answers(nth, ok);
+    answers.push_back(refused);
+    device.driver().answer(DriverCall::free, answers);
     const auto result = device.try_allocate(30_MiB);
     EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error);
     EXPECT_NE(error_of(result).message.find("free of "), std::string::npos);
-    EXPECT_EQ(device.driver().calls().size(), nth + 2);
+    EXPECT_EQ(device.driver().calls().size(), nth + 3);
     EXPECT_EQ(device.segments(), stay[nth]);
     EXPECT_EQ(device.live(), live_);
     const DeviceStats stats = device.stats();
@@ -165,7 +165,7 @@ TEST_F(RetryLadderTest, ASegmentThatTheDriverRefusesStaysAndSoDoesTheRest) {
 
 TEST_F(RetryLadderTest, EmptyCacheIsTheLastRungAlone) {
   EXPECT_TRUE(device_.empty_cache());
-  EXPECT_EQ(calls(), (Calls{"free 0 #3", "free 0 #5", "free 0 #4"}));
+  EXPECT_EQ(calls(), (Calls{"stream_sync 0 s0x51", "free 0 #3", "free 0 #5", "free 0 #4"}));
   EXPECT_EQ(device_.stats().num_alloc_retries, 0);
   EXPECT_EQ(device_.stats().num_sync_all_streams, 1);
   EXPECT_EQ(device_.live(), live_);
@@ -174,11 +174,11 @@ TEST_F(RetryLadderTest, EmptyCacheIsTheLastRungAlone) {
 }
 
 TEST_F(RetryLadderTest, EmptyCacheStopsWhereTheDriverRefuses) {
-  device_.driver().answer({ok, broken});
+  device_.driver().answer(DriverCall::free, {ok, refused});
   const auto result = device_.empty_cache();
   EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error);
-  EXPECT_EQ(error_of(result).cuda_code, 700);
-  EXPECT_EQ(calls(), (Calls{"free 0 #3", "free 0 #5"}));
+  EXPECT_EQ(error_of(result).cuda_code, 999);
+  EXPECT_EQ(calls(), (Calls{"stream_sync 0 s0x51", "free 0 #3", "free 0 #5"}));
   EXPECT_EQ(device_.segments(), (std::vector{seg(1), seg(2), seg(4), seg(5)}));
   EXPECT_EQ(device_.live(), live_);
 }
@@ -217,7 +217,8 @@ class OversizeRungTest : public testing::Test {
 TEST_F(OversizeRungTest, OneThatIsEnoughGoesBackAlone) {
   device_.driver().answer({oom});
   device_.allocate(2_MiB);
-  EXPECT_EQ(calls(), (Calls{"malloc 0 20MiB", "free 0 #2", "malloc 0 20MiB"}));
+  EXPECT_EQ(calls(),
+            (Calls{"malloc 0 20MiB", "stream_sync 0 s0x0", "free 0 #2", "malloc 0 20MiB"}));
   EXPECT_EQ(device_.stats().num_alloc_retries, 0);
   EXPECT_EQ(device_.stats().num_device_free, 1);
 }
@@ -225,30 +226,31 @@ TEST_F(OversizeRungTest, OneThatIsEnoughGoesBackAlone) {
 TEST_F(OversizeRungTest, SeveralThatAreEnough) {
   device_.driver().answer({oom});
   device_.allocate(64_MiB);
-  EXPECT_EQ(calls(), (Calls{"malloc 0 64MiB", "free 0 #1", "free 0 #2", "malloc 0 64MiB"}));
+  EXPECT_EQ(calls(), (Calls{"malloc 0 64MiB", "stream_sync 0 s0x0", "free 0 #1", "free 0 #2",
+                            "malloc 0 64MiB"}));
   EXPECT_EQ(device_.stats().num_alloc_retries, 0);
 }
 
 TEST_F(OversizeRungTest, WhereTheyAreNotEnoughTheNextRungAsks) {
   device_.driver().answer({oom});
   device_.allocate(66_MiB);
-  EXPECT_EQ(calls(),
-            (Calls{"malloc 0 66MiB", "free 0 #1", "free 0 #2", "free 0 #3", "malloc 0 66MiB"}));
+  EXPECT_EQ(calls(), (Calls{"malloc 0 66MiB", "stream_sync 0 s0x0", "free 0 #1", "free 0 #2",
+                            "free 0 #3", "malloc 0 66MiB"}));
   EXPECT_EQ(device_.stats().num_alloc_retries, 1);
 }
 
 TEST_F(OversizeRungTest, WhereTheDriverHasStillNothingAllGoesBack) {
-  device_.driver().answer({oom, ok, oom, ok, ok, oom});
+  device_.driver().answer(DriverCall::malloc, {oom, oom, oom});
   const auto result = device_.try_allocate(2_MiB);
   EXPECT_EQ(error_of(result).code, ErrorCode::out_of_memory);
-  EXPECT_EQ(calls(), (Calls{"malloc 0 20MiB", "free 0 #2", "malloc 0 20MiB", "free 0 #1",
-                            "free 0 #3", "malloc 0 20MiB", "mem_info 0"}));
+  EXPECT_EQ(calls(), (Calls{"malloc 0 20MiB", "stream_sync 0 s0x0", "free 0 #2", "malloc 0 20MiB",
+                            "free 0 #1", "free 0 #3", "malloc 0 20MiB", "mem_info 0"}));
   EXPECT_EQ(device_.segments(), std::vector<Address>{});
 }
 
-// The six calls before mem_info of the climb above, each failing in its turn.
+// The seven calls before mem_info of the climb above, each failing in its turn.
 TEST_F(OversizeRungTest, AFailureAtAnyCallEndsTheClimbThere) {
-  const std::vector<CudaStatus> climb{oom, ok, oom, ok, ok, oom};
+  const std::vector<CudaStatus> climb{oom, ok, ok, oom, ok, ok, oom};
   for (std::size_t nth = 0; nth < climb.size(); ++nth) {
     DeviceInTest device(with_max_split(20_MiB));
     const Address large = device.allocate(40_MiB);
@@ -259,14 +261,14 @@ TEST_F(OversizeRungTest, AFailureAtAnyCallEndsTheClimbThere) {
     const LiveBlocks live = device.live();
     device.driver().calls();
     std::vector<CudaStatus> answers(climb.begin(), climb.begin() + static_cast<long>(nth));
-    answers.push_back(broken);
+    answers.push_back(refused);
     device.driver().answer(answers);
     const auto result = device.try_allocate(2_MiB);
     EXPECT_EQ(error_of(result).code, ErrorCode::cuda_error) << nth;
     EXPECT_EQ(device.driver().calls().size(), nth + 1);
     EXPECT_EQ(device.live(), live);
     EXPECT_EQ(device.stats().num_ooms, 0);
-    EXPECT_EQ(device.stats().num_alloc_retries, nth == 5 ? 1 : 0);
+    EXPECT_EQ(device.stats().num_alloc_retries, nth == 6 ? 1 : 0);
     EXPECT_TRUE(device.try_allocate(2_MiB));
   }
 }

@@ -21,8 +21,10 @@ Result<StreamId, Error> StreamDirectory::ask_for_id(StreamRef stream) {
   if (*id == 0 || *id >= first_special_stream) return Failure{impossible_stream(*id)};
   const StreamId known{*id};
   const auto ids = ids_.lock();
+  const auto latest = ids->latest.try_emplace(stream.handle, known).first;
+  if (latest->second != known) ids->handles.erase(latest->second);
+  latest->second = known;
   ids->handles[known] = stream.handle;
-  ids->latest[stream.handle] = known;
   return known;
 }
 
@@ -34,7 +36,7 @@ std::optional<StreamId> StreamDirectory::last_known(StreamRef stream) const {
 }
 
 std::optional<StreamRef> StreamDirectory::direct(StreamKey stream) const {
-  if (stream.id == legacy_default_stream) return StreamRef{stream.device, 0};
+  if (stream.id == legacy_default_stream) return StreamRef{stream.device, legacy_stream_handle};
   if (is_per_thread(stream.id)) {
     if (stream.id != per_thread_stream(this_thread_number())) return std::nullopt;
     return StreamRef{stream.device, per_thread_stream_handle};
@@ -43,7 +45,6 @@ std::optional<StreamRef> StreamDirectory::direct(StreamKey stream) const {
   const auto ids = ids_.lock();
   const auto handle = ids->handles.find(stream.id);
   if (handle == ids->handles.end()) return std::nullopt;
-  if (ids->latest.at(handle->second) != stream.id) return std::nullopt;
   return StreamRef{stream.device, handle->second};
 }
 

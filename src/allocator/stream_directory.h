@@ -44,7 +44,7 @@ class StreamDirectory {
   void forget(StreamRef stream);
 
  private:
-  struct Ids {  // Of streams that are known by the driver's ids.
+  struct Ids {  // Of streams that are known by the driver's ids; each the inverse of the other.
     std::map<StreamId, std::uint64_t> handles;
     std::map<std::uint64_t, StreamId> latest;  // Which stream had the handle last.
   };

@@ -48,6 +48,21 @@ class HostDriver : public Driver {
     return Done{};
   }
   DriverResult<MemoryInfo> mem_info(DeviceIndex) override { return MemoryInfo{}; }
+  Bytes total_memory(DeviceIndex) const override { return 48_MiB; }
+
+  // No work is ever put on a stream.
+  DriverResult<EventHandle> event_create(DeviceIndex, ContextHandle) override {
+    return EventHandle{1};
+  }
+  DriverResult<Done> event_record(StreamRef, EventHandle) override { return Done{}; }
+  DriverResult<bool> event_query(DeviceIndex, EventHandle) override { return true; }
+  DriverResult<Done> event_sync(DeviceIndex, EventHandle) override { return Done{}; }
+  DriverResult<Done> event_destroy(DeviceIndex, EventHandle) override { return Done{}; }
+  DriverResult<Done> ctx_record(DeviceIndex, EventHandle) override { return Done{}; }
+  DriverResult<Done> stream_sync(StreamRef) override { return Done{}; }
+  DriverResult<Done> device_sync(DeviceIndex) override { return Done{}; }
+  DriverResult<ContextHandle> stream_ctx(StreamRef) override { return ContextHandle{}; }
+  DriverResult<std::uint64_t> stream_id(StreamRef stream) override { return stream.handle; }
 
  private:
   std::mutex mutex_;

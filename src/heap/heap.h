@@ -3,7 +3,7 @@
 // that somebody got from a driver and leaves as one; every decision is that of PyTorch's native
 // policy but for the deviations in README.md.
 //
-// Between calls all of B, S, P, H and L of the invariant catalogue hold.
+// Between calls all of B, S, P, H, U and L of the invariant catalogue hold.
 // Not thread-safe.
 #pragma once
 
@@ -63,8 +63,8 @@ class Heap {
   // Throws std::bad_alloc, and then nothing has changed.
   void reserve_segment(const HeapRequest& request);
   // Adds memory that the driver gave for the request and hands out from it. Null where it holds no
-  // range of the request's alignment; the memory stays, free. REQUIRES: reserve_segment() before;
-  // the span overlaps no segment.
+  // range of the request's alignment; the memory stays, free. REQUIRES: reserve_segment() since
+  // anything else changed the heap or its settings; the span overlaps no segment.
   const Block* allocate_in_new_segment(const HeapRequest& request, Span span);
   // Adds memory with blocks in it. Throws std::bad_alloc, and then nothing has changed.
   // REQUIRES: the blocks tile the span, no two neighbours are both free, it overlaps no segment.

@@ -6,6 +6,17 @@
 #include "invariants/catalogue/hook.h"
 
 namespace cairn {
+namespace {
+
+// False where it is there already.
+bool insert_use(std::vector<StreamKey>& uses, StreamKey stream) {
+  const auto place = std::lower_bound(uses.begin(), uses.end(), stream);
+  if (place != uses.end() && *place == stream) return false;
+  uses.insert(place, stream);
+  return true;
+}
+
+}  // namespace
 
 std::span<const StreamKey> Heap::uses(const Block& block) const {
   if (block.cold == nullptr) return {};
@@ -16,15 +27,11 @@ bool Heap::add_use(Block& block, StreamKey stream) {
   CAIRN_AUDIT(*this);
   CAIRN_HOLDS(uses_while_live, block.allocated);
   if (stream == StreamKey{device_, block.stream}) return false;
-  if (block.cold == nullptr) {
-    ColdBlockFields fields{.stream_uses = {stream}};
-    block.cold = &cold_fields_.try_emplace(block.ptr, std::move(fields)).first->second;
-    return true;
-  }
-  std::vector<StreamKey>& uses = block.cold->stream_uses;
-  const auto place = std::lower_bound(uses.begin(), uses.end(), stream);
-  if (place != uses.end() && *place == stream) return false;
-  uses.insert(place, stream);
+  if (block.cold != nullptr) return insert_use(block.cold->stream_uses, stream);
+  std::vector<StreamKey> uses(1, stream);
+  ColdBlockFields& cold = cold_fields_.try_emplace(block.ptr).first->second;
+  cold.stream_uses.swap(uses);
+  block.cold = &cold;
   return true;
 }
 
@@ -69,8 +76,8 @@ void Heap::retire_stream(StreamKey stream, StreamId retired) noexcept {
   if (stream.device == device_) rename_segments(stream.id, retired);
   for (auto& [address, fields] : cold_fields_) {
     std::vector<StreamKey>& uses = fields.stream_uses;
-    const auto use = std::lower_bound(uses.begin(), uses.end(), stream);
-    if (use == uses.end() || *use != stream) continue;
+    const auto use = std::find(uses.begin(), uses.end(), stream);
+    if (use == uses.end()) continue;
     use->id = retired;
     std::sort(uses.begin(), uses.end());
   }

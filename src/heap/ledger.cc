@@ -19,10 +19,12 @@ StatArray PooledStat::read() const {
 }
 
 StatArray PooledStat::read_with(const std::array<std::int64_t, 2>& more,
+                                const std::array<std::int64_t, 2>& more_at_reset,
                                 const PooledPeak& peak) const {
   PooledStat whole = *this;
   for (std::size_t pool = 0; pool < more.size(); ++pool) {
     whole.current_[pool] += more[pool];
+    whole.freed_at_reset_[pool] -= more_at_reset[pool];
     whole.peak_.pools[pool] = std::max(peak_.pools[pool], peak.pools[pool]);
   }
   whole.peak_.all = std::max(peak_.all, peak.all);
@@ -88,11 +90,12 @@ DeviceStats Ledger::read() const {
   DeviceStats stats;
   stats.allocation = allocation_.read();
   stats.segment = segment_.read();
-  stats.active = allocation_.read_with(pending_.blocks, active_peak_);
+  stats.active = allocation_.read_with(pending_.blocks, pending_at_reset_.blocks, active_peak_);
   stats.inactive_split = inactive_split_.read();
   stats.allocated_bytes = allocated_bytes_.read();
   stats.reserved_bytes = reserved_bytes_.read();
-  stats.active_bytes = allocated_bytes_.read_with(pending_.bytes, active_bytes_peak_);
+  stats.active_bytes =
+      allocated_bytes_.read_with(pending_.bytes, pending_at_reset_.bytes, active_bytes_peak_);
   stats.inactive_split_bytes = inactive_split_bytes_.read();
   stats.requested_bytes = requested_bytes_.read();
   stats.oversize_allocations = oversize_allocations_;
@@ -127,6 +130,7 @@ void Ledger::reset_accumulated() {
   for (PooledStat* stat : pooled_stats()) {
     stat->reset_accumulated();
   }
+  pending_at_reset_ = pending_;
   oversize_allocations_.allocated = oversize_allocations_.freed = 0;
   oversize_segments_.allocated = oversize_segments_.freed = 0;
   num_alloc_retries_ = num_ooms_ = num_oom_rejections_ = num_sync_all_streams_ = 0;

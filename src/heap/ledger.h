@@ -50,8 +50,10 @@ class PooledStat {
   void reset_peak();
   void reset_accumulated();
   StatArray read() const;
-  // As if so much more were there, of which a peak was noted.
-  StatArray read_with(const std::array<std::int64_t, 2>& more, const PooledPeak& peak) const;
+  // As if so much more were there, of which a peak was noted, and were at the last reset.
+  StatArray read_with(const std::array<std::int64_t, 2>& more,
+                      const std::array<std::int64_t, 2>& more_at_reset,
+                      const PooledPeak& peak) const;
 
  private:
   Stat read(std::size_t pool) const;
@@ -161,6 +163,7 @@ class Ledger {
   std::int64_t num_device_alloc_ = 0;
   std::int64_t num_device_free_ = 0;
   Bytes max_split_size_;
+  Pending pending_at_reset_;  // Of what accumulated.
 };
 
 }  // namespace cairn

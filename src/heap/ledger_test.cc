@@ -196,6 +196,8 @@ TEST(Ledger, ResettingWhatAccumulatedKeepsCurrentAndPeak) {
   DeviceStats stats = ledger.read();
   EXPECT_EQ(stats.allocation.all, (Stat{1, 2, 0, 0}));
   EXPECT_EQ(stats.allocation.small_pool, (Stat{0, 1, 0, 0}));
+  EXPECT_EQ(stats.active.all, (Stat{2, 2, 0, 0}));  // One is pending.
+  EXPECT_EQ(stats.active_bytes.all, (Stat{3 << 20, 3 << 20, 0, 0}));
   EXPECT_EQ(stats.requested_bytes.all, (Stat{300, 300, 0, 0}));
   EXPECT_EQ(stats.segment.large_pool, (Stat{1, 1, 0, 0}));
   EXPECT_EQ(stats.oversize_allocations, (Stat{1, 2, 0, 0}));
@@ -207,6 +209,8 @@ TEST(Ledger, ResettingWhatAccumulatedKeepsCurrentAndPeak) {
   ledger.handed_out(PoolKind::large, 2_MiB, 50_B);
   stats = ledger.read();
   EXPECT_EQ(stats.allocation.all, (Stat{1, 2, 1, 1}));
+  EXPECT_EQ(stats.active.all, (Stat{2, 2, 1, 1}));
+  EXPECT_EQ(stats.active_bytes.small_pool, (Stat{0, 1 << 20, 0, 1 << 20}));
   EXPECT_EQ(stats.requested_bytes.all, (Stat{250, 300, 50, 100}));
 }
 

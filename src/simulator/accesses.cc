@@ -15,6 +15,14 @@ bool conflict(const Access& a, const Access& b) {
   return a.ownership != b.ownership && !(a.is_read_only && b.is_read_only);
 }
 
+// Whether `earlier` can be forgotten, now that the later one comes after it.
+bool is_covered(Access& earlier, const Access& later) {
+  if (later.is_read_only && !earlier.is_read_only) return false;
+  if (earlier.ownership == later.ownership) return true;
+  if (earlier.covered_in == 0) earlier.covered_in = later.ownership;
+  return earlier.covered_in != later.ownership;
+}
+
 // Of several accesses of one kernel, or of cells beside each other, one is told.
 void add_new(std::vector<Access>& conflicts, const Access& access) {
   const auto same = [&access](const Access& other) { return other.kernel == access.kernel; };
@@ -23,9 +31,19 @@ void add_new(std::vector<Access>& conflicts, const Access& access) {
 
 }  // namespace
 
-bool Accesses::comes_after(const Access& earlier, StreamNumber stream, const Clock& before) const {
-  return earlier.stream == stream || before.of(earlier.stream) >= earlier.kernel ||
-         host_.has_seen(earlier.stream, earlier.kernel);
+void Accesses::weigh(std::vector<Access>& earlier, const Access& access, const Clock& before,
+                     std::vector<Access>& conflicts) const {
+  std::size_t kept = 0;
+  for (Access& each : earlier) {
+    if (host_.has_seen(each.stream, each.kernel)) continue;
+    if (before.of(each.stream) >= each.kernel) {
+      if (is_covered(each, access)) continue;
+    } else if (conflict(each, access)) {
+      add_new(conflicts, each);
+    }
+    earlier[kept++] = each;
+  }
+  earlier.resize(kept);
 }
 
 Accesses::Cells::iterator Accesses::first_of(Span range) {
@@ -55,13 +73,7 @@ std::vector<Access> Accesses::add(Span range, const Access& access, const Clock&
   auto cell = first_of(range);
   while (cell != cells_.end() && cell->first < range.end()) {
     std::vector<Access>& earlier = cell->second.accesses;
-    std::erase_if(earlier, [&](const Access& each) {
-      if (!comes_after(each, access.stream, before)) {
-        if (conflict(each, access)) add_new(conflicts, each);
-        return false;
-      }
-      return !access.is_read_only || each.is_read_only || host_.has_seen(each.stream, each.kernel);
-    });
+    weigh(earlier, access, before, conflicts);
     if (earlier.empty()) {
       cell = cells_.erase(cell);
       continue;
@@ -72,7 +84,20 @@ std::vector<Access> Accesses::add(Span range, const Access& access, const Clock&
     ++cell;
   }
   cover(cell, range.end());
+  merge(range);
   return conflicts;
+}
+
+void Accesses::merge(Span range) {
+  auto cell = cells_.find(range.begin);
+  for (auto next = std::next(cell); next != cells_.end() && next->first < range.end();) {
+    if (next->second.accesses == cell->second.accesses) {
+      cell->second.span.size += next->second.span.size;
+      next = cells_.erase(next);
+    } else {
+      cell = next++;
+    }
+  }
 }
 
 const Access* Accesses::running(Span range, Ticks now) const {

@@ -1,8 +1,10 @@
 // Which kernels have accessed which bytes, as far as a later access may still be unordered with
 // them. The bytes are cut into cells, in each of which all were accessed by the same kernels.
 //
-// An access is forgotten when the host has seen it done, or when a later one comes after it and
-// stands for it too: a write for all, a read for reads.
+// An access is forgotten when the host has seen it done, or when later ones come after it and stand
+// for it too (a write stands for all, a read for reads). One of the same ownership is enough. Of
+// another ownership it is not: what comes later in that ownership may be unordered with both, which
+// is allowed as to the one, but not as to the other. It takes a third ownership's.
 //
 // Not thread-safe.
 #pragma once
@@ -32,6 +34,9 @@ struct Access {
   // When the range was given back, nobody could know of it: neither was it the range's own stream's
   // or one's that the allocator had been told of, nor did the own stream wait for it.
   bool is_untold = false;
+  OwnershipNumber covered_in = 0;  // Where the first access was that stands for it; 0: none is.
+
+  friend bool operator==(const Access&, const Access&) = default;
 };
 
 class Accesses {
@@ -70,10 +75,15 @@ class Accesses {
   };
   using Cells = std::map<Address, Cell>;  // By beginning; disjoint.
 
-  bool comes_after(const Access& earlier, StreamNumber stream, const Clock& before) const;
+  // Drops those of a cell's accesses that the new one makes needless, and adds to `conflicts` those
+  // that it is in conflict with.
+  void weigh(std::vector<Access>& earlier, const Access& access, const Clock& before,
+             std::vector<Access>& conflicts) const;
   Cells::iterator first_of(Span range);
   // Makes a cell end, and another begin, at that address, if one is there.
   void cut(Address at);
+  // Makes one cell of those in the range that lie side by side and are alike.
+  void merge(Span range);
 
   const HostView& host_;
   Cells cells_;

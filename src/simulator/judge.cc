@@ -46,11 +46,8 @@ void Judge::take_back(DeviceIndex device, Span range, const std::vector<StreamNu
   const Clock end = streams_.end_of(ownership->owner).before;
   accesses_.for_each(range, [&](Access& access) {
     if (access.ownership != ownership->number) return;
-    const bool is_told = access.stream == ownership->owner ||
-                         std::count(recorded.begin(), recorded.end(), access.stream) != 0 ||
-                         end.of(access.stream) >= access.kernel ||
-                         host_.has_seen(access.stream, access.kernel);
-    access.is_untold = !is_told;
+    access.is_untold = end.of(access.stream) < access.kernel &&
+                       std::count(recorded.begin(), recorded.end(), access.stream) == 0;
   });
 }
 
@@ -93,7 +90,7 @@ bool Judge::comes_after_start(const Kernel& kernel, const Ownership& ownership) 
   if (ownership.owner == StreamNumber::none) return false;
   const auto& start = ownership.start.entries();
   return std::all_of(start.begin(), start.end(), [&](const Clock::Entry& entry) {
-    return entry.stream == kernel.stream || kernel.before.of(entry.stream) >= entry.kernel ||
+    return kernel.before.of(entry.stream) >= entry.kernel ||
            host_.has_seen(entry.stream, entry.kernel);
   });
 }
@@ -107,8 +104,12 @@ void Judge::use(const Kernel& kernel, const Touch& touch) {
                ", which does not lie in any memory that the driver has out");
   }
   const Ownership& ownership = *held(touch.device).containing(touch.range);
-  const Access access{kernel.stream,    kernel.number,   kernel.done_at,
-                      ownership.number, touch.read_only, false};
+  Access access;
+  access.stream = kernel.stream;
+  access.kernel = kernel.number;
+  access.done_at = kernel.done_at;
+  access.ownership = ownership.number;
+  access.is_read_only = touch.read_only;
   for (const Access& earlier : accesses_.add(touch.range, access, kernel.before)) {
     const std::string what =
         "a kernel on " + streams_.describe(kernel.stream) + ' ' + deed(touch.read_only) + ' ' +

@@ -69,6 +69,9 @@ class SimulatedGpu {
   // Work on it goes on. Announced: whoever was to know it has been told, so that a call with the
   // dead handle is a violation.
   Result<Done, std::string> destroy_stream(StreamRef stream, bool announced);
+  // The program goes on to name a stream that it destroyed: calls with it are no violation any
+  // more.
+  void pass_dead_stream(StreamRef stream);
   // Which stream the handle names now, for the calling thread; 0: none, or a dead one.
   StreamNumber identify(StreamRef stream) const;
   // A kernel that uses the ranges for so many ticks, once the work before it on the stream is done.

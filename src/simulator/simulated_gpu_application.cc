@@ -58,6 +58,11 @@ Result<Done, std::string> SimulatedGpu::destroy_stream(StreamRef stream, bool an
   return Done{};
 }
 
+void SimulatedGpu::pass_dead_stream(StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  streams_.forget_announcement(stream.handle);
+}
+
 StreamNumber SimulatedGpu::identify(StreamRef stream) const {
   const std::lock_guard lock(mutex_);
   return exists(stream.device) ? streams_.find(stream) : StreamNumber::none;
@@ -123,7 +128,7 @@ void SimulatedGpu::tidy() {
   if (streams_.size() + judge_.size() <= tidy_above_) return;
   judge_.prune();
   const auto owners = judge_.owners();
-  streams_.forget(now_, [&owners](StreamNumber stream) { return owners.count(stream) != 0; });
+  streams_.forget([&owners](StreamNumber stream) { return owners.count(stream) != 0; });
   const auto accessing = judge_.streams_of_accesses();
   host_.keep_if([&](StreamNumber stream) {
     return streams_.is_remembered(stream) || accessing.count(stream) != 0;

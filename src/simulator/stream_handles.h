@@ -25,6 +25,10 @@ class StreamHandles {
   void end(std::uint64_t handle, bool announced) {
     slots_[index_of(handle)] = {StreamNumber::none, announced};
   }
+  // Whoever was told of its end was given it once more.
+  void forget_announcement(std::uint64_t handle) {
+    if (is_dead(handle)) slots_[index_of(handle)].announced = false;
+  }
 
   StreamNumber find(std::uint64_t handle) const {
     return is_known(handle) ? slots_[index_of(handle)].stream : StreamNumber::none;

@@ -136,11 +136,10 @@ Point Streams::end_of_device(DeviceIndex device) const {
   return end;
 }
 
-bool Streams::ends(StreamNumber number, Stream& stream, Ticks now) {
+bool Streams::ends(StreamNumber number, Stream& stream) {
   host_.reduce(stream.tail.before);
   if (!stream.is_destroyed) {
-    return value_of(number) >= first_per_thread && stream.tail.done_at <= now &&
-           stream.tail.before.entries().empty();
+    return value_of(number) >= first_per_thread && stream.tail.before.entries().empty();
   }
   if (stream.context != primary_context(stream.device)) return true;
   Leftover& leftover = leftovers_[index(stream.device)];

@@ -30,7 +30,7 @@ struct StreamOptions {
   DeviceIndex device = 0;
   bool is_blocking = false;  // Ordered with the legacy default stream.
   ContextHandle context{};
-  std::optional<std::uint64_t> reuse_handle;  // Of a stream that was destroyed.
+  std::optional<std::uint64_t> reuse_handle = std::nullopt;  // Of a stream that was destroyed.
 };
 
 // A kernel that was put on a stream.
@@ -53,6 +53,7 @@ class Streams {
   std::uint64_t make(const StreamOptions& options, ContextHandle context);
   // Its work goes on. REQUIRES: the handle is of a stream that was made.
   void destroy(std::uint64_t handle, bool announced);
+  void forget_announcement(std::uint64_t handle) { handles_.forget_announcement(handle); }
   // Which stream the handle names for the calling thread; none: no stream.
   StreamNumber find(StreamRef stream) const;
   const StreamHandles& handles() const { return handles_; }
@@ -81,9 +82,9 @@ class Streams {
   // Forgets destroyed streams, and idle default streams of threads, for which `is_needed` does not
   // hold.
   template <class Predicate>
-  void forget(Ticks now, Predicate is_needed) {
+  void forget(Predicate is_needed) {
     for (auto each = streams_.begin(); each != streams_.end();) {
-      const bool is_over = !is_needed(each->first) && ends(each->first, each->second, now);
+      const bool is_over = !is_needed(each->first) && ends(each->first, each->second);
       each = is_over ? streams_.erase(each) : std::next(each);
     }
   }
@@ -108,7 +109,7 @@ class Streams {
   StreamNumber legacy_of(DeviceIndex device) const;
   StreamNumber per_thread_of(DeviceIndex device) const;
   // Whether it can be forgotten; then what it leaves is kept elsewhere.
-  bool ends(StreamNumber number, Stream& stream, Ticks now);
+  bool ends(StreamNumber number, Stream& stream);
 
   // REQUIRES: it was made and is not forgotten, or is a default stream.
   Stream& remembered(StreamNumber stream);

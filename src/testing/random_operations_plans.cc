@@ -88,11 +88,12 @@ void RandomOperations::plan_free() {
   if (!on && dice_.one_in(10)) on = draw_place();
   Free given;
   given.target = NamedTarget{block.name, {}};
-  if (dice_.one_in(8)) given.size = block.size;
+  const bool is_checked = !on && state_.is_alive(block.own);  // It names the block's stream.
+  if (is_checked && dice_.one_in(8)) given.size = block.size;
   auto speaker = on ? speaker_of({*on}) : Speaker{draw_thread(), {}};
   if (on) {
     given.on = on->name;
-  } else if (dice_.one_in(8) && state_.is_alive(block.own)) {
+  } else if (is_checked && dice_.one_in(8)) {
     given.stream = block.own.name;
     speaker = speaker_of({block.own});
   }
@@ -160,7 +161,7 @@ void RandomOperations::plan_bad_free() {
     given.target = NamedTarget{block.name, {}};
     if (block.size.count > 1 && dice_.one_in(3)) {
       given.target = NamedTarget{block.name, Bytes{1 + dice_.below(block.size.count - 1)}};
-    } else if (dice_.one_in(2)) {
+    } else if (dice_.one_in(2) && state_.is_alive(block.own)) {
       given.size = block.size + Bytes{1};
     } else {
       given.stream = "other";

@@ -81,7 +81,7 @@ bool ProgramState::is_ordered_by_itself(const StreamPlace& before, const StreamP
 
 bool ProgramState::may_touch(const StreamPlace& place, const KnownBlock& block) const {
   if (block.is_untouchable) return false;
-  return block.is_ready || is_ordered_by_itself(block.own, place) || contains(block.ready, place);
+  return block.is_ready || block.own == place || contains(block.ready, place);
 }
 
 std::vector<StreamPlace> ProgramState::owed(const KnownBlock& block) const {

@@ -56,7 +56,8 @@ class ProgramState {
   DeviceIndex current_device(int thread) const;
 
   bool is_alive(const StreamPlace& place) const;
-  // Whether CUDA itself lets later work on `after` wait for what is on `before` (legacy stream).
+  // Whether CUDA itself lets later work on `after` wait for what is on `before`: one of them is the
+  // legacy stream. What waits for that work through others alone does not wait by itself.
   bool is_ordered_by_itself(const StreamPlace& before, const StreamPlace& after) const;
   // Whether a kernel on `place` may use the block now.
   bool may_touch(const StreamPlace& place, const KnownBlock& block) const;

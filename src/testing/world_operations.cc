@@ -29,6 +29,8 @@ std::optional<StepResult> World::Impl::missing_device(DeviceIndex device) {
 Result<StreamRef, StepResult> World::Impl::stream(const std::string& name, DeviceIndex device) {
   const auto mentioned = streams_.mention(name, device);
   if (!mentioned) return Failure{mistake(mentioned.error())};
+  const NamedStream* known = streams_.find(name);
+  if (known != nullptr && known->is_dead) machine_.gpu().pass_dead_stream(known->ref);
   return *mentioned;
 }
 

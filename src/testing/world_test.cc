@@ -129,7 +129,7 @@ TEST(World, FaultsStrikeWhereTheySay) {
   holds(
       "fault malloc at=2 error=out_of_memory\nalloc a 512\n"
       "alloc b 2MiB\nexpect retries == 1\nexpect calls(malloc) == 3\n");
-  holds("fault malloc at=1 error=illegal_address\nalloc a 1 -> cuda_error\nalloc a 1\n");
+  holds("fault malloc at=1 error=invalid_value\nalloc a 1 -> cuda_error\nalloc a 1\n");
   holds(
       "alloc a 1\nfree a\nfault free at=1 error=unknown\nempty_cache -> cuda_error\nempty_cache\n");
   const RunReport report = run_text("fault malloc at=2 error=unsupported\nalloc a 1\n");

@@ -112,7 +112,7 @@ TEST_F(Cli, RunNamesThePlaceThatItCannotRead) {
 TEST_F(Cli, OfSeveralFilesTheWorstCounts) {
   const std::string good = write("good.program", holds);
   const std::string bad = write("bad.program", violated);
-  const std::string later = write("later.program", "alloc a 1MiB\nuse a s1\n");
+  const std::string later = write("later.program", "alloc a 1MiB\npool P\n");
   const std::string broken = write("broken.program", unreadable);
   EXPECT_EQ(cairn({"run", good, good}), 0);
   EXPECT_EQ(cairn({"run", later, good}), 3);
