@@ -110,7 +110,7 @@ class World::Impl {
   // One on which work can be put.
   Result<StreamRef, StepResult> working_stream(const std::string& name);
   Result<Address, StepResult> target_of(const Free& free) const;
-  FreeCheck check_of(const Free& free, Address address, std::optional<StreamRef> stream) const;
+  FreeCheck check_of(const Free& free, Address address, std::optional<StreamRef> stream);
   Result<simulator::Touch, StepResult> touch_of(const Touch& touch) const;
   StepResult bind(const Alloc& alloc, StreamRef stream, Address address);
   StepResult free_on(Address address, const std::string& stream);

@@ -156,11 +156,12 @@ Result<Address, StepResult> World::Impl::target_of(const Free& free) const {
 // Both parts of a checked free, though the statement may give only one: the other is as it was at
 // the allocation.
 FreeCheck World::Impl::check_of(const Free& free, Address address,
-                                std::optional<StreamRef> stream) const {
+                                std::optional<StreamRef> stream) {
   const Range* live = names_.live_at(address);
   const Range actual = live == nullptr ? Range{} : *live;
-  return {free.size.value_or(actual.requested),
-          handle_of(stream.value_or(StreamRef{actual.device, actual.handle}))};
+  const StreamRef owner = stream.value_or(StreamRef{actual.device, actual.handle});
+  machine_.gpu().pass_dead_stream(owner);
+  return {free.size.value_or(actual.requested), handle_of(owner)};
 }
 
 StepResult World::Impl::act(const Free& free) {

@@ -44,6 +44,33 @@ struct RecordsOnTheDefaultStream : Liar {
   }
 };
 
+struct AsksForTheFirstEvent : Liar {
+  using Liar::Liar;
+  DriverResult<bool> event_query(DeviceIndex device, EventHandle event) override {
+    if (first_.value == 0) first_ = event;
+    return Liar::event_query(device, first_);
+  }
+  EventHandle first_;
+};
+
+struct SaysAnotherAmountIsFree : Liar {
+  using Liar::Liar;
+  DriverResult<MemoryInfo> mem_info(DeviceIndex device) override {
+    const auto said = Liar::mem_info(device);
+    return said ? DriverResult<MemoryInfo>({said->free + Bytes{1}, said->total}) : said;
+  }
+};
+
+struct KeepsMemory : Liar {
+  using Liar::Liar;
+  DriverResult<Done> free(DeviceIndex, Address) override { return Done{}; }
+};
+
+struct KeepsEvents : Liar {
+  using Liar::Liar;
+  DriverResult<Done> event_destroy(DeviceIndex, EventHandle) override { return Done{}; }
+};
+
 template <class Lie>
 RunReport run_with(const std::string& text, bool lockstep) {
   RunOptions options;
@@ -93,6 +120,45 @@ TEST(WorldPlanted, AStreamThatIsNotWaitedForIsSeen) {
 
 TEST(WorldPlanted, AnEventThatIsNotWaitedForIsSeen) {
   is_seen<WaitsForNoEvent>("alloc a 1MiB s1\nuse a s2\nlaunch s2 a 9\nfree a\nempty_cache\n", 5, 5);
+}
+
+TEST(WorldPlanted, AQueryOfAnotherEventIsSeen) {
+  const RunReport report = run_with<AsksForTheFirstEvent>(used_by_two, true);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.line, 8);
+  EXPECT_EQ(report.expected.substr(0, 23), "event_query of event 0x");
+  EXPECT_EQ(report.found.substr(0, 23), "event_query of event 0x");
+}
+
+TEST(WorldPlanted, AQuantityOfAnOutOfMemoryThatDiffersIsNamed) {
+  const RunReport report =
+      run_with<SaysAnotherAmountIsFree>("gpu 0 memory=4MiB\nalloc a 8MiB -> out_of_memory\n", true);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.expected, "out of memory, free: 4194304");
+  EXPECT_EQ(report.found, "out of memory, free: 4194305");
+}
+
+// What wind_down() finds, else end(), without model or checkers.
+template <class Lie>
+StepResult left_over(const std::string& text) {
+  WorldOptions options;
+  options.lockstep = false;
+  options.checkers = false;
+  options.wrap_driver = [](Driver& below) { return std::make_unique<Lie>(below); };
+  const Program program = *parse_program(text);
+  World world(program, options);
+  for (const Statement& statement : program.statements)
+    EXPECT_EQ(world.step(statement).kind, StepResult::Kind::ok);
+  StepResult result = world.wind_down();
+  if (result.kind == StepResult::Kind::ok) result = world.end();
+  return result;
+}
+
+TEST(WorldPlanted, WhatIsLeftOverIsSeen) {
+  const std::string text = "alloc a 1 s1\nuse a s2\nfree a\n";
+  EXPECT_EQ(left_over<Liar>(text).kind, StepResult::Kind::ok);
+  EXPECT_EQ(left_over<KeepsMemory>(text).expected, "nothing out at the driver on device 0");
+  EXPECT_EQ(left_over<KeepsEvents>(text).expected, "no event at the end");
 }
 
 TEST(WorldPlanted, AUseThatComesFromNowhereIsSeen) {

@@ -85,6 +85,9 @@ TEST(WorldStreams, ADeadStreamsNameMayStillBePassed) {
       "alloc a 1MiB s1\nuse a s2\ndestroy_stream s2\ndestroy_stream s1\nalloc b 1MiB s1\n"
       "expect addr(b) != addr(a)\nuse a s2\nfree a\nfree b on s2\nsync\nempty_cache\n"
       "expect reserved == 0\n");
+  holds(
+      "conf stream_identity:id\nalloc a 512 s1\ndestroy_stream s1\n"
+      "free a size=512 -> cuda_error\nfree a\n");
 }
 
 TEST(WorldStreams, AStreamOfAnotherDeviceMayUseABlock) {
@@ -92,6 +95,9 @@ TEST(WorldStreams, AStreamOfAnotherDeviceMayUseABlock) {
       "gpu 1\nstream t gpu=1\nalloc a 1MiB s1\nuse a t\nlaunch t a 10\nfree a\n"
       "expect calls(event_record)@1 == 1\nexpect events(a) == 1\nadvance 10\npoll\n"
       "expect events(a) == 0\n");
+  holds(
+      "gpu 1\nstream s1\ndevice 1\nalloc a 1MiB s1\nfree a\ndestroy_stream s1\nempty_cache\n"
+      "expect reserved@1 == 0\n");
 }
 
 TEST(WorldStreams, BlockingStreamsAreOrderedWithTheDefaultStream) {
