@@ -157,6 +157,7 @@ ErrorCode Model::Impl::forget_stream(StreamName stream) {
   for (DeviceModel& each : devices_) {
     if (const ErrorCode code = each.forget(named.key); code != ErrorCode::none) return code;
   }
+  streams_.forget(stream);
   return ErrorCode::none;
 }
 

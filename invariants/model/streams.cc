@@ -42,6 +42,12 @@ Streams::Named Streams::ask(StreamName stream) {
   return {ErrorCode::none, success, {stream.device, {id.value}}};
 }
 
+void Streams::forget(StreamName stream) {
+  std::erase_if(said_, [&](const Said& said) {
+    return said.stream.device == stream.device && said.stream.handle == stream.handle;
+  });
+}
+
 Streams::Said* Streams::said_of(StreamName stream) {
   for (Said& said : said_) {
     if (said.stream.device == stream.device && said.stream.handle == stream.handle) return &said;

@@ -35,6 +35,8 @@ class Streams {
 
   // Asks the driver where streams go by their id, unless the device is lost.
   Named name(StreamName stream, bool device_is_lost);
+  // The stream has ended; its handle may name another.
+  void forget(StreamName stream);
   Reach reach(StreamKey key) const;
 
  private:
