@@ -78,6 +78,12 @@ class DeviceModel {
   enum class Asked { given, no_memory, rejected, failed };
   enum class Release { enough, not_enough, driver_failed };
 
+  // A segment that may be garbage.
+  struct Candidate {
+    Span span;
+    std::int32_t age = 0;
+  };
+
   // What uses have to be waited for, while an operation may still fail.
   struct Fencing {
     struct Fence {
@@ -107,6 +113,8 @@ class DeviceModel {
   // device_release.cc: the way of segments back to the driver. False if the driver failed.
   bool collects_garbage() const;
   bool collect_garbage();
+  std::vector<Candidate> garbage();
+  std::optional<Bytes> collect_once(std::vector<Candidate>& left);
   Release release_oversize(const Wanted& wanted);
   bool release_all();
   bool release(Address segment);

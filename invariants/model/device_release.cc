@@ -2,6 +2,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <utility>
+#include <vector>
 
 #include "invariants/model/device_model.h"
 
@@ -19,38 +22,45 @@ bool DeviceModel::collect_garbage() {
   if (reserved <= threshold) return true;
   const Bytes target{reserved - threshold};
 
-  struct Candidate {
-    Span span;
-    std::int32_t age;
-  };
-  std::vector<Candidate> left;
-  std::int64_t ages = 0;  // Of all that are left.
+  std::vector<Candidate> left = garbage();
+  Bytes released;
+  while (released < target && !left.empty()) {
+    const auto by_this_pass = collect_once(left);
+    if (!by_this_pass) return false;
+    if (*by_this_pass == Bytes{0}) break;
+    released += *by_this_pass;
+  }
+  return true;
+}
+
+std::vector<DeviceModel::Candidate> DeviceModel::garbage() {
+  std::vector<Candidate> found;
   for (const Place place : memory_.free_segments(PoolKind::large, options_.best_fit_tie)) {
     const Block& block = memory_.block(place);
     const auto age = static_cast<std::int32_t>(searches(PoolKind::large) - block.free_since);
-    left.push_back({{block.ptr, block.size}, age});
-    ages += age;
+    found.push_back({{block.ptr, block.size}, age});
   }
+  return found;
+}
 
+// Releases those of the mean age and above, and leaves the younger ones in `left`. Nothing if the
+// driver failed.
+std::optional<Bytes> DeviceModel::collect_once(std::vector<Candidate>& left) {
+  std::int64_t ages = 0;
+  for (const Candidate& candidate : left) ages += candidate.age;
+  const double limit_age = static_cast<double>(ages) / static_cast<double>(left.size());
   Bytes released;
-  bool has_released = true;
-  while (released < target && !left.empty() && has_released) {
-    const double limit_age = static_cast<double>(ages) / static_cast<double>(left.size());
-    has_released = false;
-    std::vector<Candidate> younger;
-    for (const Candidate& candidate : left) {
-      if (candidate.age < limit_age) {
-        younger.push_back(candidate);
-        continue;
-      }
-      if (!release(candidate.span.begin)) return false;
-      released += candidate.span.size;
-      ages -= candidate.age;
-      has_released = true;
+  std::vector<Candidate> younger;
+  for (const Candidate& candidate : left) {
+    if (candidate.age < limit_age) {
+      younger.push_back(candidate);
+      continue;
     }
-    left = younger;
+    if (!release(candidate.span.begin)) return std::nullopt;
+    released += candidate.span.size;
   }
-  return true;
+  left = std::move(younger);
+  return released;
 }
 
 // One segment large enough by itself, the best fit; else from the largest down those of

@@ -28,6 +28,7 @@ struct World {
   // Segments #1, #2 ... of these sizes, all free.
   void cache(const std::vector<Bytes>& sizes, std::uint64_t stream = s0, DeviceIndex device = 0) {
     std::vector<Address> given;
+    given.reserve(sizes.size());
     for (const Bytes size : sizes) given.push_back(allocate(size, stream, device).address);
     for (const Address address : given) EXPECT_EQ(model.free(address), ErrorCode::none);
     driver.calls();

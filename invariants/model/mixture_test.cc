@@ -160,23 +160,26 @@ class Mixture {
   std::vector<Address> live_;
 };
 
+void run_mixture(std::uint32_t seed, StreamIdentity identity) {
+  Options options;
+  options.stream_identity = identity;
+  Mixture mixture(seed, options);
+  const Model& model = mixture.model();
+  for (int step = 0; step < 2000; ++step) {
+    mixture.step();
+    ASSERT_TRUE(statistics_recount(model, 0)) << "seed " << seed << ", after step " << step;
+    ASSERT_TRUE(statistics_recount(model, 1)) << "seed " << seed << ", after step " << step;
+  }
+  const auto live = model.stats(0).allocation.all.current + model.stats(1).allocation.all.current;
+  EXPECT_EQ(live, static_cast<std::int64_t>(mixture.live_count()));
+  EXPECT_GT(mixture.event_count(), 3U);
+  EXPECT_GT(model.stats(0).num_ooms, 0);
+}
+
 TEST(Mixture, TheStatisticsAreAlwaysARecountOfTheMap) {
-  for (const StreamIdentity identity : {StreamIdentity::handle, StreamIdentity::id}) {
-    Options options;
-    options.stream_identity = identity;
-    for (std::uint32_t seed = 1; seed <= 4; ++seed) {
-      Mixture mixture(seed, options);
-      for (int step = 0; step < 2000; ++step) {
-        mixture.step();
-        ASSERT_TRUE(statistics_recount(mixture.model(), 0)) << seed << " after step " << step;
-        ASSERT_TRUE(statistics_recount(mixture.model(), 1)) << seed << " after step " << step;
-      }
-      const auto live = mixture.model().stats(0).allocation.all.current +
-                        mixture.model().stats(1).allocation.all.current;
-      EXPECT_EQ(live, static_cast<std::int64_t>(mixture.live_count()));
-      EXPECT_GT(mixture.event_count(), 3U);
-      EXPECT_GT(mixture.model().stats(0).num_ooms, 0);
-    }
+  for (std::uint32_t seed = 1; seed <= 4; ++seed) {
+    run_mixture(seed, StreamIdentity::handle);
+    run_mixture(seed, StreamIdentity::id);
   }
 }
 

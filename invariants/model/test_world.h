@@ -62,6 +62,7 @@ struct TestWorld {
   // Segments of these sizes, all free.
   void cache(const std::vector<Bytes>& sizes, std::uint64_t stream = s0) {
     std::vector<Address> given;
+    given.reserve(sizes.size());
     for (const Bytes size : sizes) given.push_back(block(size, stream));
     for (const Address address : given) free(address);
   }

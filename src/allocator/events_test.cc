@@ -237,7 +237,7 @@ TEST(EventsAtTheEnd, AllIsWaitedForAndDestroyed) {
     driver.calls();
   }
   EXPECT_EQ(driver.calls(),
-            (Calls{"event_sync 0 e1", "stream_sync 0 s0x0", "free 0 #1", "event_destroy 0 e1"}));
+            (Calls{"event_sync 0 e1", "stream_sync 0 s0x1", "free 0 #1", "event_destroy 0 e1"}));
   EXPECT_EQ(driver.events(), 0u);
 }
 

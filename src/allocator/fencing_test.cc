@@ -47,7 +47,7 @@ TEST_F(FencingTest, WithoutUsesNothingIsAsked) {
 
 TEST_F(FencingTest, ADefaultStreamsContextIsKnown) {
   const Address address = device_.allocate_used(1000_B, s1, {s0});
-  EXPECT_EQ(calls_of_free(address), (Calls{"event_create 0", "event_record 0 s0x0 e1"}));
+  EXPECT_EQ(calls_of_free(address), (Calls{"event_create 0", "event_record 0 s0x1 e1"}));
   EXPECT_TRUE(device_.is_pending(address));
 }
 
@@ -76,7 +76,7 @@ TEST_F(FencingTest, UsesGoByDeviceThenStreamEachOnce) {
   const std::vector<StreamKey> uses{{0, s0}, {0, s2}, {1, s1}, {1, s3}};
   EXPECT_EQ(device_.uses(address), uses);
   EXPECT_EQ(calls_of_free(address),
-            (Calls{"event_create 0", "event_record 0 s0x0 e1", "stream_ctx 0 s0x52",
+            (Calls{"event_create 0", "event_record 0 s0x1 e1", "stream_ctx 0 s0x52",
                    "event_create 0", "event_record 0 s0x52 e2", "stream_ctx 1 s0x51",
                    "event_create 1", "event_record 1 s0x51 e3", "stream_ctx 1 s0x53",
                    "event_create 1", "event_record 1 s0x53 e4"}));

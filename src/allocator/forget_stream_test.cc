@@ -70,7 +70,7 @@ TEST_F(ForgetStreamTest, ItsMemoryGoesBackAfterItsFence) {
   forget(s1);
   calls();
   EXPECT_TRUE(device_.empty_cache());
-  EXPECT_EQ(calls(), (Calls{"event_sync 0 e1", "stream_sync 0 s0x0", "free 0 #2", "free 0 #1"}));
+  EXPECT_EQ(calls(), (Calls{"event_sync 0 e1", "stream_sync 0 s0x1", "free 0 #2", "free 0 #1"}));
 }
 
 // Forgotten streams count from 1, of whatever device.
@@ -160,7 +160,7 @@ TEST_F(ForgetStreamTest, WhereThatCannotBeItsWorkIsOver) {
   EXPECT_EQ(calls_of_free(used), Calls{});
   EXPECT_FALSE(device_.is_pending(used));
   EXPECT_TRUE(device_.empty_cache());
-  EXPECT_EQ(calls(), (Calls{"stream_sync 0 s0x0", "free 0 #1", "free 0 #2"}));
+  EXPECT_EQ(calls(), (Calls{"stream_sync 0 s0x1", "free 0 #1", "free 0 #2"}));
 }
 
 // Garbage and oversize segments go back before all events were waited for.

@@ -207,12 +207,12 @@ TEST(LostDevice, AtTheEndNothingGoesBack) {
     EXPECT_NE(allocator.allocate({1000, 1}), nullptr);  // The other device works.
     driver.calls();
   }
-  EXPECT_EQ(driver.calls(), (Calls{"stream_sync 1 s0x0", "free 1 #2"}));
+  EXPECT_EQ(driver.calls(), (Calls{"stream_sync 1 s0x1", "free 1 #2"}));
 }
 
 // It may be lost at the very end: then the rest is left.
 TEST(LostDevice, AtAnyCallOfTheEndTheRestIsLeft) {
-  const Calls all{"event_sync 0 e1",     "stream_sync 0 s0x0", "free 0 #1",
+  const Calls all{"event_sync 0 e1",     "stream_sync 0 s0x1", "free 0 #1",
                   "stream_sync 0 s0x52", "free 0 #2",          "event_destroy 0 e1",
                   "event_destroy 0 e2"};
   for (std::size_t nth = 0; nth < all.size(); ++nth) {

@@ -93,7 +93,7 @@ TEST(Limit, WhatIsCachedMakesRoom) {
   device->set_memory_fraction(0.5);
   device.cache({40});
   device.allocate(30_MiB, s1);
-  EXPECT_EQ(device.calls(), (Calls{"stream_sync 0 s0x0", "free 0 #1", "malloc 0 30MiB"}));
+  EXPECT_EQ(device.calls(), (Calls{"stream_sync 0 s0x1", "free 0 #1", "malloc 0 30MiB"}));
   EXPECT_EQ(device.stats().num_alloc_retries, 1);
 }
 
@@ -187,7 +187,7 @@ TEST_F(GarbageTest, AboveItTheOldGoBackUntilItIsReached) {
   for (int i = 0; i < 5; ++i) search(s3);
   search(s2);
   device_.allocate(1_KiB, s1);
-  EXPECT_EQ(device_.calls(), (Calls{"stream_sync 0 s0x0", "free 0 #1", "stream_sync 0 s0x53",
+  EXPECT_EQ(device_.calls(), (Calls{"stream_sync 0 s0x1", "free 0 #1", "stream_sync 0 s0x53",
                                     "free 0 #2", "malloc 0 2MiB"}));
 }
 
@@ -195,7 +195,7 @@ TEST_F(GarbageTest, APassGoesOnPastTheTarget) {
   device_.cache({12, 13, 14});  // All of one age.
   device_.allocate(1_KiB, s1);
   EXPECT_EQ(device_.calls(),
-            (Calls{"stream_sync 0 s0x0", "free 0 #1", "free 0 #2", "free 0 #3", "malloc 0 2MiB"}));
+            (Calls{"stream_sync 0 s0x1", "free 0 #1", "free 0 #2", "free 0 #3", "malloc 0 2MiB"}));
 }
 
 TEST_F(GarbageTest, WhatIsSplitOrLiveOrSmallIsNoGarbage) {
@@ -238,7 +238,7 @@ TEST_F(GarbageTest, AFailureEndsTheRequest) {
   device_.driver().answer(DriverCall::free, {ok, refused});
   const Error error = error_of(device_.try_allocate(1_KiB, s1));
   EXPECT_EQ(error.code, ErrorCode::cuda_error);
-  EXPECT_EQ(device_.calls(), (Calls{"stream_sync 0 s0x0", "free 0 #1", "free 0 #2"}));
+  EXPECT_EQ(device_.calls(), (Calls{"stream_sync 0 s0x1", "free 0 #1", "free 0 #2"}));
   EXPECT_EQ(device_.segments(), (std::vector{seg(2), seg(3)}));
 }
 
@@ -314,8 +314,8 @@ TEST(ReleaseOrder, TheWholeLadder) {
   EXPECT_TRUE(device.try_allocate(14_MiB).failed());
   EXPECT_EQ(
       device.calls(),
-      (Calls{"event_query 0 e1", "malloc 0 14MiB", "stream_sync 0 s0x0", "free 0 #1",
-             "malloc 0 14MiB", "event_sync 0 e1", "stream_sync 0 s0x0", "free 0 #2", "free 0 #3",
+      (Calls{"event_query 0 e1", "malloc 0 14MiB", "stream_sync 0 s0x1", "free 0 #1",
+             "malloc 0 14MiB", "event_sync 0 e1", "stream_sync 0 s0x1", "free 0 #2", "free 0 #3",
              "stream_sync 0 s0x52", "free 0 #4", "malloc 0 14MiB", "mem_info 0"}));
   EXPECT_EQ(device.stats().num_sync_all_streams, 1);
   EXPECT_EQ(device.stats().num_alloc_retries, 1);

@@ -1,5 +1,7 @@
 #include "allocator/retry_ladder.h"
 
+#include <algorithm>
+
 #include "allocator/error_text.h"
 #include "allocator/event_progress.h"
 #include "allocator/memory_report.h"
@@ -117,7 +119,16 @@ RetryLadder::Next RetryLadder::hand_out(const DeviceContext& context, Address se
   heap.ledger().driver_allocated();
   const Block* block = heap.allocate_in_new_segment(request_, span);
   if (block != nullptr) return over(block->ptr);
+  if (heap.segment_size(request_) > span.size) return ask_again();
   return over(Failure{misaligned_segment(heap.device(), span, request_.alignment)});
+}
+
+// The settings changed while the driver was asked, and the request needs more now.
+RetryLadder::Next RetryLadder::ask_again() {
+  asked_ = Bytes{0};
+  may_ask_ = true;
+  rung_ = static_cast<std::size_t>(std::ranges::find(rungs, &RetryLadder::ask) - rungs);
+  return Next::rung;
 }
 
 RetryLadder::Next RetryLadder::release_oversize(const DeviceContext& context) {

@@ -56,6 +56,7 @@ class RetryLadder {
   Next over(Result<Address, Error> result);
   Next search(Heap& heap);
   Next hand_out(const DeviceContext& context, Address segment);
+  Next ask_again();
 
   const HeapRequest request_;
   Callbacks& callbacks_;

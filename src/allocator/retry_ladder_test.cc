@@ -218,7 +218,7 @@ TEST_F(OversizeRungTest, OneThatIsEnoughGoesBackAlone) {
   device_.driver().answer({oom});
   device_.allocate(2_MiB);
   EXPECT_EQ(calls(),
-            (Calls{"malloc 0 20MiB", "stream_sync 0 s0x0", "free 0 #2", "malloc 0 20MiB"}));
+            (Calls{"malloc 0 20MiB", "stream_sync 0 s0x1", "free 0 #2", "malloc 0 20MiB"}));
   EXPECT_EQ(device_.stats().num_alloc_retries, 0);
   EXPECT_EQ(device_.stats().num_device_free, 1);
 }
@@ -226,7 +226,7 @@ TEST_F(OversizeRungTest, OneThatIsEnoughGoesBackAlone) {
 TEST_F(OversizeRungTest, SeveralThatAreEnough) {
   device_.driver().answer({oom});
   device_.allocate(64_MiB);
-  EXPECT_EQ(calls(), (Calls{"malloc 0 64MiB", "stream_sync 0 s0x0", "free 0 #1", "free 0 #2",
+  EXPECT_EQ(calls(), (Calls{"malloc 0 64MiB", "stream_sync 0 s0x1", "free 0 #1", "free 0 #2",
                             "malloc 0 64MiB"}));
   EXPECT_EQ(device_.stats().num_alloc_retries, 0);
 }
@@ -234,7 +234,7 @@ TEST_F(OversizeRungTest, SeveralThatAreEnough) {
 TEST_F(OversizeRungTest, WhereTheyAreNotEnoughTheNextRungAsks) {
   device_.driver().answer({oom});
   device_.allocate(66_MiB);
-  EXPECT_EQ(calls(), (Calls{"malloc 0 66MiB", "stream_sync 0 s0x0", "free 0 #1", "free 0 #2",
+  EXPECT_EQ(calls(), (Calls{"malloc 0 66MiB", "stream_sync 0 s0x1", "free 0 #1", "free 0 #2",
                             "free 0 #3", "malloc 0 66MiB"}));
   EXPECT_EQ(device_.stats().num_alloc_retries, 1);
 }
@@ -243,7 +243,7 @@ TEST_F(OversizeRungTest, WhereTheDriverHasStillNothingAllGoesBack) {
   device_.driver().answer(DriverCall::malloc, {oom, oom, oom});
   const auto result = device_.try_allocate(2_MiB);
   EXPECT_EQ(error_of(result).code, ErrorCode::out_of_memory);
-  EXPECT_EQ(calls(), (Calls{"malloc 0 20MiB", "stream_sync 0 s0x0", "free 0 #2", "malloc 0 20MiB",
+  EXPECT_EQ(calls(), (Calls{"malloc 0 20MiB", "stream_sync 0 s0x1", "free 0 #2", "malloc 0 20MiB",
                             "free 0 #1", "free 0 #3", "malloc 0 20MiB", "mem_info 0"}));
   EXPECT_EQ(device_.segments(), std::vector<Address>{});
 }

@@ -79,7 +79,8 @@ class ScriptedDriver : public Driver {
 
   DriverResult<Address> malloc(DeviceIndex device, Bytes size) override {
     const CudaStatus status = next(DriverCall::malloc, device, " " + as_text(size));
-    if (during_malloc_) during_malloc_();
+    const auto act = during_malloc_;  // It may name another, which this then outlives.
+    if (act) act();
     if (status != CudaStatus::success) return Failure{status};
     const std::lock_guard lock(mutex_);
     const std::uint64_t number = numbers_.size() + 1;

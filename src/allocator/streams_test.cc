@@ -176,7 +176,7 @@ TEST(StreamsById, DefaultStreamsAreKnownWithoutAsking) {
   void* p = allocator.allocate({1000, 0, stream(2)});
   allocator.record_stream(p, stream(1));
   allocator.free(p, 1000, stream(2));
-  EXPECT_EQ(driver.calls(), (Calls{"malloc 0 2MiB", "event_create 0", "event_record 0 s0x0 e1"}));
+  EXPECT_EQ(driver.calls(), (Calls{"malloc 0 2MiB", "event_create 0", "event_record 0 s0x1 e1"}));
 }
 
 TEST(StreamsById, TwoHandlesOfOneIdAreOneStream) {
@@ -210,7 +210,7 @@ TEST(StreamsById, AHandleThatWasGivenAgainNamesAnotherStream) {
   allocator.process_events(0);
   driver.calls();
   allocator.empty_cache();
-  EXPECT_EQ(driver.calls(), (Calls{"stream_sync 0 s0x0", "free 0 #2", "device_sync 0", "free 0 #1",
+  EXPECT_EQ(driver.calls(), (Calls{"stream_sync 0 s0x1", "free 0 #2", "device_sync 0", "free 0 #1",
                                    "stream_sync 0 s0x51", "free 0 #3"}));
 }
 

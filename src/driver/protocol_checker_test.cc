@@ -173,7 +173,7 @@ TEST_F(ProtocolCheckerTest, AStreamThatEnded) {
 }
 
 TEST_F(ProtocolCheckerTest, DefaultStreamsDoNotEnd) {
-  for (const std::uint64_t handle : {0, 1, 2}) {
+  for (const std::uint64_t handle : {0u, 1u, 2u}) {
     checker.stream_ended(handle);
     (void)checker.stream_sync({0, handle});
   }

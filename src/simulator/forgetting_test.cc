@@ -118,6 +118,19 @@ TEST_F(ForgettingTest, WhatTheHostSawOfAForgottenStreamStaysSeen) {
   expect_violation(unordered, "on stream 2");
 }
 
+TEST_F(ForgettingTest, WhatTheHostSawOfADestroyedStreamStaysSeen) {
+  const StreamRef gone = stream();
+  live(s2);
+  work(gone, 10);
+  order(gone, s1);
+  hand_out(block, s1);
+  ASSERT_TRUE(gpu.synchronize(gone));
+  destroy(gone);
+  forget();
+  write(s3, block);
+  expect_violation(unordered, "on stream 2");
+}
+
 TEST_F(ForgettingTest, ManyOperationsTakeNoTimeThatGrows) {
   for (unsigned i = 0; i < 100'000; ++i) {
     const Span part{home.begin + 512_B * (i * 7919u % 2048u), 512_B * (1 + i % 64)};

@@ -71,7 +71,9 @@ StreamNumber SimulatedGpu::identify(StreamRef stream) const {
 std::optional<std::string> SimulatedGpu::obstacle(const Touch& touch) const {
   if (!exists(touch.device)) return no_device(touch.device);
   if (touch.range.size.count == 0) return in_words(touch.range) + " are an empty range";
-  if (judge_.is_held(touch.device, touch.range)) return std::nullopt;
+  const bool is_a_range =
+      touch.range.size.count <= address_limit.value;  // Longer ones may pass 2^64.
+  if (is_a_range && judge_.is_held(touch.device, touch.range)) return std::nullopt;
   return "the program does not hold the " + in_words(touch.range) + on_device(touch.device);
 }
 

@@ -241,6 +241,7 @@ TEST_F(Refusals, KeepAKernelFromWhatTheProgramDoesNotHold) {
   expect_refused(launch({memory.begin, 1_MiB}, 2), "no device 2");
   expect_refused(launch({memory.begin, 1_MiB + 1_B}), "does not hold the 1048577 bytes at 0x1");
   expect_refused(launch({memory.begin + 1_MiB, 512_B}), "does not hold");
+  expect_refused(launch({memory.begin, Bytes{~std::uint64_t{0}}}), "does not hold");
   take_back({memory.begin, 1_MiB});
   expect_refused(launch({memory.begin, 512_B}), "does not hold");
   EXPECT_TRUE(is_idle(s0));

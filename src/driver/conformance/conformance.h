@@ -14,7 +14,9 @@
 namespace cairn {
 
 // For messages of failed tests.
-inline void PrintTo(CudaStatus status, std::ostream* out) { *out << to_string(status); }
+inline std::ostream& operator<<(std::ostream& out, CudaStatus status) {
+  return out << to_string(status);
+}
 
 }  // namespace cairn
 
@@ -68,7 +70,9 @@ struct MakeDriverUnderTest {
 };
 
 // For messages of failed tests.
-inline void PrintTo(const MakeDriverUnderTest& made, std::ostream* out) { *out << made.name; }
+inline std::ostream& operator<<(std::ostream& out, const MakeDriverUnderTest& made) {
+  return out << made.name;
+}
 
 class DriverConformance : public testing::TestWithParam<MakeDriverUnderTest> {
  protected:

@@ -75,7 +75,7 @@ void end_machine() {
 }
 
 std::vector<CUcontext>& context_stack() {
-  thread_local std::vector<CUcontext> stack;
+  static thread_local std::vector<CUcontext> stack;
   return stack;
 }
 

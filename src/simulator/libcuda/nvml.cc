@@ -27,6 +27,8 @@ unsigned int process_count() {
 
 }  // namespace
 
+// NVML's own names.
+// NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
 int nvmlInit_v2();
@@ -55,3 +57,4 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, P
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming)

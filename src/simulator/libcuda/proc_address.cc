@@ -96,6 +96,8 @@ Found find(const char* name, int version) {
 }  // namespace
 }  // namespace cairn::simulator
 
+// CUDA's own names and parameters.
+// NOLINTBEGIN(readability-identifier-naming,readability-function-size)
 extern "C" {
 
 CUresult cuGetProcAddress_v2(const char* name, void** address, int version, cuuint64_t flags,
@@ -117,3 +119,4 @@ CUresult cuGetProcAddress(const char* name, void** address, int version, cuuint6
 }
 
 }  // extern "C"
+// NOLINTEND(readability-identifier-naming,readability-function-size)
