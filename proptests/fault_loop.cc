@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <map>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -64,13 +65,17 @@ std::map<std::uint64_t, Program> long_programs(const Wanted& wanted) {
 bool survives_all(std::uint64_t seed, const Program& program, const Wanted& wanted,
                   JobState& state) {
   state.working_on = seed;
-  const std::vector<Fault> faults = faults_of(count_calls(program), wanted.loop);
+  const auto calls = count_calls(program);
+  const std::vector<Fault> faults = faults_of(calls, wanted.loop);
   for (const Fault& fault : faults) {
     if (!survives(program, fault)) return false;
     ++state.done;
   }
-  std::fprintf(stderr, "program of seed %llu: %zu faults\n", static_cast<Number>(seed),
-               faults.size());
+  std::string counts;
+  for (const auto& [call, count] : calls)
+    counts += " " + std::string(cairn::to_string(call)) + " " + std::to_string(count);
+  std::fprintf(stderr, "program of seed %llu: %zu faults; calls:%s\n", static_cast<Number>(seed),
+               faults.size(), counts.c_str());
   return true;
 }
 

@@ -263,8 +263,10 @@ TEST(ThreadsStreams, BlocksOfSharedStreamsNeverOverlapAndAllComesBack) {
   constexpr int thread_count = 8;
   BusyDriver driver;
   {
-    Allocator allocator = Allocator::from_settings(
-        driver, "release_lock_on_cudamalloc:True,garbage_collection_threshold:0.8");
+    Allocator allocator =
+        Allocator::from_settings(driver,
+                                 "release_lock_on_cudamalloc:True,garbage_collection_threshold:0.8,"
+                                 "per_process_memory_fraction:0.9");
     Blocks blocks;
     std::atomic<std::int64_t> failures{0};
     std::atomic<std::int64_t> freed_by_callbacks{0};
