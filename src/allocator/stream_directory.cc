@@ -21,16 +21,16 @@ Result<StreamId, Error> StreamDirectory::ask_for_id(StreamRef stream) {
   if (*id == 0 || *id >= first_special_stream) return Failure{impossible_stream(*id)};
   const StreamId known{*id};
   const auto ids = ids_.lock();
-  const auto latest = ids->latest.try_emplace(stream.handle, known).first;
-  if (latest->second != known) ids->handles.erase(latest->second);
+  const auto latest = ids->latest.try_emplace(stream, known).first;
+  if (latest->second != known) ids->handles.erase({stream.device, latest->second});
   latest->second = known;
-  ids->handles[known] = stream.handle;
+  ids->handles[{stream.device, known}] = stream.handle;
   return known;
 }
 
 std::optional<StreamId> StreamDirectory::last_known(StreamRef stream) const {
   const auto ids = ids_.lock();
-  const auto latest = ids->latest.find(stream.handle);
+  const auto latest = ids->latest.find(stream);
   if (latest == ids->latest.end()) return std::nullopt;
   return latest->second;
 }
@@ -43,16 +43,16 @@ std::optional<StreamRef> StreamDirectory::direct(StreamKey stream) const {
   }
   if (identity_ == StreamIdentity::handle) return StreamRef{stream.device, stream.id.value};
   const auto ids = ids_.lock();
-  const auto handle = ids->handles.find(stream.id);
+  const auto handle = ids->handles.find(stream);
   if (handle == ids->handles.end()) return std::nullopt;
   return StreamRef{stream.device, handle->second};
 }
 
 void StreamDirectory::forget(StreamRef stream) {
   const auto ids = ids_.lock();
-  const auto latest = ids->latest.find(stream.handle);
+  const auto latest = ids->latest.find(stream);
   if (latest == ids->latest.end()) return;
-  ids->handles.erase(latest->second);
+  ids->handles.erase({stream.device, latest->second});
   ids->latest.erase(latest);
 }
 

@@ -45,8 +45,8 @@ class StreamDirectory {
 
  private:
   struct Ids {  // Of streams that are known by the driver's ids; each the inverse of the other.
-    std::map<StreamId, std::uint64_t> handles;
-    std::map<std::uint64_t, StreamId> latest;  // Which stream had the handle last.
+    std::map<StreamKey, std::uint64_t> handles;
+    std::map<StreamRef, StreamId> latest;  // Which stream had the handle last.
   };
 
   Result<StreamId, Error> identify_other(StreamRef stream);
