@@ -39,14 +39,14 @@ void check_places(const DeviceState& state, Places& places) {
   std::map<const EventHome*, std::size_t> found;
   for (const auto& [event, count] : places) {
     ++found[event.first];
-    expect(count == 1, event_in_one_place, [&, event = event.second, count = count] {
-      return in_words(event) + " is in " + std::to_string(count) + " places";
+    expect(count == 1, event_in_one_place, [&, which = event.second, times = count] {
+      return in_words(which) + " is in " + std::to_string(times) + " places";
     });
   }
   for (const auto& [where, home] : state.pools.homes()) {
-    expect(found[&home] == home.created, event_in_one_place, [&, &home = home] {
-      return std::to_string(home.created) + " events were created" + on_device(home.device) +
-             ", and " + std::to_string(found[&home]) + " are there";
+    expect(found[&home] == home.created, event_in_one_place, [&, &its = home] {
+      return std::to_string(its.created) + " events were created" + on_device(its.device) +
+             ", and " + std::to_string(found[&its]) + " are there";
     });
   }
 }

@@ -6,8 +6,6 @@
 namespace cairn {
 namespace {
 
-using NvmlDevice = struct nvmlDevice_st*;
-
 // nvmlProcessInfo_t since its second version.
 struct NvmlProcess {
   unsigned int pid;
@@ -22,9 +20,9 @@ constexpr unsigned long long nvml_not_available = ~0ull;
 
 struct Nvml {
   int (*init)() = nullptr;
-  int (*device_by_pci_bus_id)(const char* pci_bus_id, NvmlDevice* device) = nullptr;
-  int (*compute_processes)(NvmlDevice device, unsigned int* count,
-                           NvmlProcess* processes) = nullptr;
+  int (*device_by_pci_bus_id)(const char* pci_bus_id, void** device) = nullptr;
+  // `processes` is an array of NvmlProcess with room for `count`, which becomes what there are.
+  int (*compute_processes)(void* device, unsigned int* count, void* processes) = nullptr;
   bool is_ready = false;
 };
 
@@ -50,7 +48,7 @@ Nvml load_nvml() {
 
 std::vector<ProcessMemory> processes_by_nvml(const char* pci_bus_id) {
   static const Nvml nvml = load_nvml();
-  NvmlDevice device = nullptr;
+  void* device = nullptr;
   if (!nvml.is_ready || nvml.device_by_pci_bus_id(pci_bus_id, &device) != nvml_success) return {};
   std::vector<NvmlProcess> found(64);
   int status = nvml_insufficient_size;

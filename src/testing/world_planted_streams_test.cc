@@ -4,6 +4,7 @@
 #include <memory>
 
 #include "allocator/all_devices.h"
+#include "invariants/catalogue/report.h"
 #include "testing/liar_in_test.h"
 #include "testing/world_in_test.h"
 
@@ -120,6 +121,20 @@ TEST(WorldPlanted, AStreamThatIsNotWaitedForIsSeen) {
 
 TEST(WorldPlanted, AnEventThatIsNotWaitedForIsSeen) {
   is_seen<WaitsForNoEvent>("alloc a 1MiB s1\nuse a s2\nlaunch s2 a 9\nfree a\nempty_cache\n", 5, 5);
+}
+
+TEST(WorldPlanted, AnInvariantThatBreaksOnAnotherThreadIsSeen) {
+  struct Breaks : Liar {
+    using Liar::Liar;
+    DriverResult<Address> malloc(DeviceIndex device, Bytes size) override {
+      invariants::report(invariants::segments_disjoint, "two segments", "file", 1);
+      return Liar::malloc(device, size);
+    }
+  };
+  const RunReport report = run_with<Breaks>("alloc a 0\nT1: alloc b 1\n", true);
+  EXPECT_EQ(report.verdict, Verdict::violated);
+  EXPECT_EQ(report.line, 2);
+  EXPECT_EQ(report.found, "two segments");
 }
 
 TEST(WorldPlanted, AQueryOfAnotherEventIsSeen) {

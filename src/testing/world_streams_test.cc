@@ -138,6 +138,17 @@ TEST(WorldStreams, AKernelThatNobodyWasToldOfIsTheProgramsMistake) {
       "alloc a 1MiB s1\nlaunch s2 a 10\nfree a\nalloc b 1MiB s1\nexpect addr(b) == addr(a)\n"
       "launch s1 b 1\n",
       6, "");
+  mistaken(
+      "alloc a 1MiB s1\nlaunch s2 a 10\nfree a\nalloc b 0.5MiB s1\nalloc c 0.5MiB s1\n"
+      "expect addr(c) == addr(a) + 0.5MiB\nlaunch s1 c 1\n",
+      7, "");
+}
+
+TEST(WorldStreams, KernelsThatOnlyReadDoNotDisturbEachOther) {
+  const std::string start =
+      "alloc a 1MiB s1\nlaunch s2 a:r 10\nfree a\nalloc b 1MiB s1\nexpect addr(b) == addr(a)\n";
+  holds(start + "launch s1 b:r 1\n");
+  mistaken(start + "launch s1 b 1\n", 6, "");
 }
 
 }  // namespace

@@ -33,7 +33,7 @@ extern "C" {
 
 int nvmlInit_v2();
 int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device);
-int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, Process* processes);
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, void* processes);
 
 int nvmlInit_v2() {
   is_initialized = true;
@@ -47,12 +47,13 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device) {
   return success;
 }
 
-int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, Process* processes) {
+int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, void* processes) {
   if (device != &is_initialized) return not_found;
   const unsigned int room = *count;
   *count = process_count();
   if (*count > room) return insufficient_size;
-  for (unsigned int k = 1; k <= *count; ++k) processes[k - 1] = {1000 + k, k * 1048576ull, 0, 0};
+  auto* listed = static_cast<Process*>(processes);
+  for (unsigned int k = 1; k <= *count; ++k) listed[k - 1] = {1000 + k, k * 1048576ull, 0, 0};
   return success;
 }
 
