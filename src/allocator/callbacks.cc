@@ -35,25 +35,27 @@ std::string what_is_thrown(const char* who, Call&& call) {
   }
 }
 
-template <class List, class Function>
-CallbackId add_to(List& list, std::uint64_t& last_id, Function&& function) {
-  auto shared = std::make_shared<const std::decay_t<Function>>(std::forward<Function>(function));
+template <class List, class Call>
+CallbackId add_to(List& list, std::uint64_t& last_id, const std::shared_ptr<Call>& call) {
   const CallbackId id{last_id + 1};
-  list.push_back({id, std::move(shared)});
+  list.push_back({id, call});
   ++last_id;
   return id;
 }
 
 }  // namespace
 
+// What a callback holds is moved, and destroyed if there is no room for it, without the lock.
 CallbackId Callbacks::add(FreeMemory callback) {
+  const auto shared = std::make_shared<const FreeMemory>(std::move(callback));
   const auto lists = lists_.lock();
-  return add_to(lists->free_memory, lists->last_id, std::move(callback));
+  return add_to(lists->free_memory, lists->last_id, shared);
 }
 
 CallbackId Callbacks::add(OutOfMemoryObserver observer) {
+  const auto shared = std::make_shared<const OutOfMemoryObserver>(std::move(observer));
   const auto lists = lists_.lock();
-  return add_to(lists->observers, lists->last_id, std::move(observer));
+  return add_to(lists->observers, lists->last_id, shared);
 }
 
 void Callbacks::remove(CallbackId id) noexcept {

@@ -115,7 +115,7 @@ Result<bool, Error> DeviceAllocator::free_with_uses(DeviceState& state, Block& b
     const auto fenced = fencing.fence(stream, &block);
     if (!fenced) return Failure{fenced.error()};
   }
-  const std::int32_t events = state.lost ? 0 : fencing.event_count();
+  const std::int32_t events = fencing.event_count();
   if (events == 0) {
     state.heap.free(block);
     return true;
@@ -173,8 +173,6 @@ Result<Done, Error> DeviceAllocator::forget_stream(StreamKey stream) {
   const StreamKey retired{stream.device, retired_stream(state->streams_retired + 1)};
   state->heap.retire_stream(stream, retired.id);
   ++state->streams_retired;
-  const bool is_over = !state->lost && fencing.event_count() == 0;
-  if (is_over && stream.device == device_) state->heap.mark_idle(retired.id);
   fencing.commit();
   state->queues.rename(stream, retired);
   return Done{};

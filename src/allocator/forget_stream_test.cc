@@ -170,8 +170,10 @@ TEST_F(ForgetStreamTest, ASegmentThatGoesBackAloneWaitsForTheWholeQueueOfItsStre
   DeviceInTest device(options, 1, 100_MiB);
   const Address used = device.allocate_used(1_KiB, s0, {s1});
   device.free(device.allocate(20_MiB, s1));
-  device.free(used);               // e1
-  EXPECT_TRUE(device.forget(s1));  // e2
+  device.free(used);  // e1
+  const Address later = device.allocate_used(1_KiB, s0, {s1});
+  EXPECT_TRUE(device.forget(s1));  // e2,
+  device.free(later);              // which this one shares.
   device->set_memory_fraction(0.5);
   device.calls();
   device.allocate(20_MiB);

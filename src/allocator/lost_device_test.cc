@@ -270,7 +270,6 @@ TEST_F(LostDeviceById, ItIsAskedForNoId) {
   void* p = allocator_.allocate({1000, 0, stream(0x51)});
   void* q = allocator_.allocate({1000, 0, stream(0x51)});
   allocator_.allocate({1000, 0, stream(0x52)});
-  driver_.answer(DriverCall::stream_sync, {fatal});
   allocator_.free(q);
   driver_.answer(DriverCall::malloc, {fatal});
   EXPECT_EQ(allocator_.try_allocate({30 << 20}), nullptr);
@@ -282,6 +281,7 @@ TEST_F(LostDeviceById, ItIsAskedForNoId) {
   EXPECT_FALSE(allocator_.try_free(p, 1000, stream(0x52)));
   EXPECT_TRUE(allocator_.try_free(p, 1000, stream(0x51)));
   EXPECT_TRUE(allocator_.try_forget_stream(0, stream(0x51)));
+  EXPECT_FALSE(allocator_.try_forget_stream(0, stream(0x51)));  // It is unknown by now.
   EXPECT_EQ(allocator_.try_allocate({1000, 0, stream(0x52)}, &why), nullptr);
   EXPECT_EQ(driver_.calls(), Calls{});
 }

@@ -231,6 +231,13 @@ TEST_F(GarbageTest, OnlyTheFirstSearchOfARequestCounts) {
   device_->set_memory_fraction(1.0);
   device_.free(device_.allocate(2_MiB));
   EXPECT_EQ(searches(), 2);
+  device_->set_memory_fraction(0.5);
+  device_->reconfigure({});
+  device_.free(device_.allocate(2_MiB));
+  EXPECT_EQ(searches(), 2);
+  device_->reconfigure(options_of("garbage_collection_threshold:0.5"));
+  device_.free(device_.allocate(2_MiB));
+  EXPECT_EQ(searches(), 3);
 }
 
 TEST_F(GarbageTest, AFailureEndsTheRequest) {

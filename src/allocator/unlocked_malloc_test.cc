@@ -145,16 +145,16 @@ TEST_F(UnlockedMalloc, TheLimitMayChange) {
   EXPECT_TRUE(device_.try_allocate(1_KiB).failed());
 }
 
-// Requests are rounded up more from now on: what was asked for is not enough.
-TEST_F(UnlockedMalloc, ASegmentThatIsTooSmallByNowStaysCached) {
+// Requests are rounded up more from now on: what came is not enough, and stays cached.
+TEST_F(UnlockedMalloc, WhereTheRequestNeedsMoreByNowTheDriverIsAskedAgain) {
   Options options = unlocked();
   options.roundup_power2_divisions.fill(1);
   options.roundup_power2_divisions[4] = 2;
   meanwhile([&] { device_->reconfigure(options); });
-  EXPECT_TRUE(device_.try_allocate(18_MiB).failed());
-  EXPECT_EQ(device_.segments(), std::vector{seg(1)});
-  EXPECT_EQ(device_.stats().allocation.all.current, 0);
-  EXPECT_TRUE(device_.try_allocate(18_MiB));
+  EXPECT_EQ(device_.allocate(18_MiB), seg(2));
+  EXPECT_EQ(calls(), (Calls{"malloc 0 18MiB", "malloc 0 24MiB"}));
+  EXPECT_EQ(device_.segments(), (std::vector{seg(1), seg(2)}));
+  EXPECT_EQ(device_.stats().allocation.all.current, 1);
 }
 
 TEST_F(UnlockedMalloc, MemoryThatOverlapsWhatCameMeanwhileIsRefused) {
