@@ -115,8 +115,8 @@ inline constexpr Invariant event_count_is_queued{
     "U7", Cost::heap, "A block waits for just as many events as stand for it in the queues."};
 inline constexpr Invariant event_queue_sound{
     "U8", Cost::heap,
-    "No event queue is empty, entries of one event stand in a row, and a fence is in the queue of a "
-    "retired stream."};
+    "No event queue is empty, entries of one event stand in a row, and a fence is in the queue of "
+    "a retired stream."};
 inline constexpr Invariant event_in_one_place{
     "U9", Cost::heap, "Every event that was created is in its pool or in one queue, once."};
 inline constexpr Invariant event_of_stream_device{

@@ -49,18 +49,18 @@ struct SmallState {
   DeviceState state;
 };
 
-TEST(EventSaboteurs, SoundStateIsSound) {
+TEST(Saboteur, SoundStateIsSound) {
   SmallState small;
   EXPECT_EQ(broken_in(small.state), Ids{});
 }
 
-TEST(EventSaboteurs, U7_EventCountIsQueued) {
+TEST(Saboteur, U7_EventCountIsQueued) {
   SmallState small;
   ++small.last().event_count;
   EXPECT_EQ(broken_in(small.state), Ids{"U7"});
 }
 
-TEST(EventSaboteurs, U7_EventOfABlockThatIsGone) {
+TEST(Saboteur, U7_EventOfABlockThatIsGone) {
   SmallState small;
   Block elsewhere;
   small.queue(used_by).push_back({{5}, small.queue(used_by).front().home, &elsewhere});
@@ -68,33 +68,33 @@ TEST(EventSaboteurs, U7_EventOfABlockThatIsGone) {
   EXPECT_EQ(broken_in(small.state), Ids{"U7"});
 }
 
-TEST(EventSaboteurs, U8_EmptyQueue) {
+TEST(Saboteur, U8_EmptyQueue) {
   SmallState small;
   small.state.queues.all()[{0, {0x99}}];
   EXPECT_EQ(broken_in(small.state), Ids{"U8"});
 }
 
-TEST(EventSaboteurs, U8_FenceInTheQueueOfALivingStream) {
+TEST(Saboteur, U8_FenceInTheQueueOfALivingStream) {
   SmallState small;
   small.queue(used_by).push_back({{5}, small.queue(used_by).front().home, nullptr});
   writable(small.state.pools.homes()).begin()->second.unused.clear();
   EXPECT_EQ(broken_in(small.state), Ids{"U8"});
 }
 
-TEST(EventSaboteurs, U9_LostEvent) {
+TEST(Saboteur, U9_LostEvent) {
   SmallState small;
   writable(small.state.pools.homes()).begin()->second.unused.clear();
   EXPECT_EQ(broken_in(small.state), Ids{"U9"});
 }
 
-TEST(EventSaboteurs, U9_EventInItsPoolWhileABlockWaitsForIt) {
+TEST(Saboteur, U9_EventInItsPoolWhileABlockWaitsForIt) {
   SmallState small;
   writable(small.state.pools.homes()).begin()->second.unused = {EventHandle{1}};
   const Ids broken = broken_in(small.state);
   EXPECT_TRUE(contains(broken, "U9"));
 }
 
-TEST(EventSaboteurs, U10_EventOfAnotherDevice) {
+TEST(Saboteur, U10_EventOfAnotherDevice) {
   SmallState small;
   auto queue = small.state.queues.all().extract(used_by);
   queue.key().device = 1;
