@@ -42,27 +42,44 @@ std::vector<Unit> without(const std::vector<Unit>& units, std::size_t first, std
   return left;
 }
 
-}  // namespace
+class Shrinker {
+ public:
+  Shrinker(const Program& program, const WorldOptions& options)
+      : options_(options), shortest_(program), units_(units_of(program)) {}
 
-Program shrink(const Program& program, const WorldOptions& options) {
-  Program shortest = program;
-  std::vector<Unit> units = units_of(program);
-  int plays = 0;
-  for (std::size_t count = units.size() / 2; count > 0 && plays < most_plays;) {
+  Program shrink() {
+    for (std::size_t count = units_.size() / 2; count > 0 && plays_ < most_plays;)
+      if (!take_out(count)) count /= 2;
+    return shortest_;
+  }
+
+ private:
+  // Once over the program, so many at a time. False where all of them are needed.
+  bool take_out(std::size_t count) {
     bool went = false;
-    for (std::size_t first = 0; first < units.size() && plays < most_plays; ++plays) {
-      auto found = what_finds(without(units, first, count), options);
+    for (std::size_t first = 0; first < units_.size() && plays_ < most_plays; ++plays_) {
+      auto found = what_finds(without(units_, first, count), options_);
       if (!found) {
         first += count;
         continue;
       }
-      shortest = *std::move(found);
-      units = units_of(shortest);
+      shortest_ = *std::move(found);
+      units_ = units_of(shortest_);
       went = true;
     }
-    if (!went) count /= 2;
+    return went;
   }
-  return shortest;
+
+  const WorldOptions& options_;
+  Program shortest_;
+  std::vector<Unit> units_;
+  int plays_ = 0;
+};
+
+}  // namespace
+
+Program shrink(const Program& program, const WorldOptions& options) {
+  return Shrinker(program, options).shrink();
 }
 
 }  // namespace cairn::testing
