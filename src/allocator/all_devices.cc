@@ -57,9 +57,19 @@ Result<Address, Error> AllDevices::allocate(const Request& request) {
   const Bytes requested{request.size_bytes};
   if (requested >= request_limit) return Failure{larger_than_possible(requested)};
   if (requested == Bytes{0}) return Address{};
-  const auto stream = identify({request.device, handle_of(request.stream)});
-  if (!stream) return Failure{stream.error()};
-  return device->allocate({*stream, requested, std::max(alignment, block_granularity)});
+  HeapRequest wanted{{}, requested, std::max(alignment, block_granularity)};
+  const StreamRef named{request.device, handle_of(request.stream)};
+  if (const auto plain = streams_.plain(named)) [[likely]] {
+    wanted.stream = *plain;
+  } else {
+    const auto stream = identify(named);
+    if (!stream) return Failure{stream.error()};
+    wanted.stream = *stream;
+  }
+  const Address hit = device->hit(wanted);
+  if (hit != Address{}) [[likely]]
+    return hit;
+  return device->allocate(wanted);
 }
 
 template <class Act>
@@ -95,12 +105,17 @@ Result<StreamId, Error> AllDevices::identify(StreamRef stream) {
 }
 
 Result<Done, Error> AllDevices::free(Address address, const FreeCheck* check) {
-  if (check == nullptr || address == Address{}) {
-    return at_device_of(address, [&](auto& device) { return device.free(address, nullptr); });
+  if (check != nullptr && address != Address{}) return free_checked(address, *check);
+  for (const auto& device : devices_) {
+    if (device->free_unused(address)) return Done{};
   }
-  const auto stream = user(address, check->stream, Allocator::block_device);
+  return at_device_of(address, [&](auto& device) { return device.free(address, nullptr); });
+}
+
+Result<Done, Error> AllDevices::free_checked(Address address, const FreeCheck& check) {
+  const auto stream = user(address, check.stream, Allocator::block_device);
   if (!stream) return Failure{stream.error()};
-  const BlockCheck expected{check->size, stream->id};
+  const BlockCheck expected{check.size, stream->id};
   return at_device_of(address, [&](auto& device) { return device.free(address, &expected); });
 }
 

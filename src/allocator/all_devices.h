@@ -50,6 +50,7 @@ class AllDevices {
   DeviceAllocator* find_device(DeviceIndex index);
 
  private:
+  Result<Done, Error> free_checked(Address address, const FreeCheck& check);
   // What act(device) does with the one device that has the address.
   template <class Act>
   Result<Done, Error> at_device_of(Address address, Act&& act);

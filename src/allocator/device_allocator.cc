@@ -48,20 +48,25 @@ Result<Done, Error> DeviceAllocator::be_ready(DeviceState& state) {
   return Done{};
 }
 
+Address DeviceAllocator::hit(const HeapRequest& request) {
+  const auto state = state_.lock();
+  if (!state->is_at_ease()) [[unlikely]]
+    return {};
+  const Block* block = state->heap.search_again(request);
+  return block == nullptr ? Address{} : block->ptr;
+}
+
 Result<Address, Error> DeviceAllocator::allocate(const HeapRequest& request) {
-  std::optional<RetryLadder> ladder;
+  RetryLadder ladder(request, shared_.callbacks);
   {
     const auto state = state_.lock();
-    if (state->needs_care()) [[unlikely]] {
-      const auto ready = be_ready(*state);
-      if (!ready) return Failure{ready.error()};
-    }
-    if (const Block* block = state->heap.allocate(request)) return block->ptr;
     CAIRN_AUDIT(*state);
-    ladder.emplace(request, shared_.callbacks);
-    ladder->climb(context(*state));
+    const auto ready = be_ready(*state);
+    if (!ready) return Failure{ready.error()};
+    if (const Block* block = state->heap.allocate(request)) return block->ptr;
+    ladder.climb(context(*state));
   }
-  return climb_on(*ladder);
+  return climb_on(ladder);
 }
 
 // What is left to do of an allocation once it needs something that is done without the lock.
@@ -88,21 +93,24 @@ Result<Block*, Error> DeviceAllocator::find_live(DeviceState& state, Address add
   return Failure{not_live(state.heap, *segment, address)};
 }
 
-Result<bool, Error> DeviceAllocator::free(Address address, const BlockCheck* check) {
+bool DeviceAllocator::free_unused(Address address) {
   const auto state = state_.lock();
   Block* block = state->heap.find_live(address);
-  if (block == nullptr) [[unlikely]] {
-    const auto why_not = find_live(*state, address);
-    if (!why_not) return Failure{why_not.error()};
+  if (block == nullptr || block->cold != nullptr) [[unlikely]]
     return false;
-  }
+  state->heap.free(*block);
+  return true;
+}
+
+Result<bool, Error> DeviceAllocator::free(Address address, const BlockCheck* check) {
+  const auto state = state_.lock();
+  const auto found = find_live(*state, address);
+  if (!found) return Failure{found.error()};
+  Block* block = *found;
+  if (block == nullptr) return false;
   if (check != nullptr) {
     if (check->size != block->requested_size) return Failure{wrong_size(*block, check->size)};
     if (check->stream != block->stream) return Failure{wrong_stream(*block, check->stream)};
-  }
-  if (block->cold == nullptr) [[likely]] {
-    state->heap.free(*block);
-    return true;
   }
   return free_with_uses(*state, *block);
 }

@@ -54,6 +54,12 @@ class DeviceAllocator {
   DeviceAllocator(const DeviceAllocator&) = delete;
   DeviceAllocator& operator=(const DeviceAllocator&) = delete;
 
+  // What most calls are, with no more ado: a request that the cache serves while nothing is
+  // pending, and a free of a live block that no other stream uses. Address 0, or false, where there
+  // is more to it: nothing has changed then.
+  Address hit(const HeapRequest& request);
+  bool free_unused(Address address);
+
   Result<Address, Error> allocate(const HeapRequest& request);
 
   // Where these give a bool, false says that the address is not in this device's memory. A failure:

@@ -28,8 +28,10 @@ struct DeviceState {
     if (!lost && is_sticky(failure)) lost = failure;
   }
   DeviceIndex device() const { return heap.device(); }
-  // Whether an allocation cannot go straight to the heap.
-  bool needs_care() const { return lost.has_value() || !queues.are_empty(); }
+  // Whether an allocation need only search: no event is pending, no search counts.
+  bool is_at_ease() const {
+    return !lost.has_value() && queues.are_empty() && !heap.counts_searches();
+  }
   // Held from the driver, or asked for.
   Bytes reserved() const { return heap.ledger().reserved() + asked; }
 

@@ -23,6 +23,14 @@ class StreamDirectory {
   StreamDirectory(const StreamDirectory&) = delete;
   StreamDirectory& operator=(const StreamDirectory&) = delete;
 
+  // Which stream the handle names, where that is plain to see.
+  std::optional<StreamId> plain(StreamRef stream) const {
+    if (stream.handle <= legacy_stream_handle) return legacy_default_stream;
+    const bool is_other =
+        stream.handle > per_thread_stream_handle && stream.handle < first_special_stream;
+    if (identity_ == StreamIdentity::id || !is_other) return std::nullopt;
+    return StreamId{stream.handle};
+  }
   // Which stream the handle names. Fails for a handle that can be none, and where the driver does
   // not say.
   Result<StreamId, Error> identify(StreamRef stream) {

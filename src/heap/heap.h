@@ -106,6 +106,7 @@ class Heap {
 
   // Whether searches count for ages (PyTorch: only where there is something to collect).
   void set_count_searches(bool count) { counts_searches_ = count; }
+  bool counts_searches() const { return counts_searches_; }
   // Which segments to give back, in order, since more than the threshold's part of `limit` is held
   // (PyTorch: garbage_collect_cached_blocks). REQUIRES: the threshold is above 0.
   std::vector<const Segment*> garbage(Bytes limit) const;
