@@ -8,6 +8,7 @@ namespace cairn::model {
 // On failure all that was taken is still to be put back.
 bool DeviceModel::fence(StreamKey user, Fencing& fencing) {
   const Reach reach = streams_.reach(user);
+  if (noted(reach.cuda_code) != success) return false;
   if (reach.way == Reach::Way::retired) {
     // Without a fence in its queue all its work is over.
     if (const auto fence = events_.fence(user)) fencing.fences.push_back({user, *fence, true});

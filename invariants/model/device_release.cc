@@ -124,6 +124,7 @@ bool DeviceModel::wait_for_stream(StreamId stream) {
 int DeviceModel::wait_by_its_reach(StreamId stream) {
   const StreamKey key{device_, stream};
   const Reach reach = streams_.reach(key);
+  if (noted(reach.cuda_code) != success) return reach.cuda_code;
   if (reach.way == Reach::Way::direct) {
     const int code = noted(environment_.stream_sync(device_, reach.handle));
     if (code != invalid_handle) return code;

@@ -56,19 +56,30 @@ Streams::Said* Streams::said_of(StreamName stream) {
 }
 
 Reach Streams::reach(StreamKey key) const {
-  if (is_retired(key.id)) return {Reach::Way::retired, 0};
-  if (key.id == legacy_default_stream) return {Reach::Way::direct, legacy_handle};
+  const auto direct = [](std::uint64_t handle) {
+    return Reach{Reach::Way::direct, handle, success};
+  };
+  if (is_retired(key.id)) return {Reach::Way::retired, 0, success};
+  if (key.id == legacy_default_stream) return direct(legacy_handle);
   if (is_per_thread(key.id)) {
-    if (key.id != per_thread_stream(environment_.thread_number())) return {Reach::Way::context, 0};
-    return {Reach::Way::direct, per_thread_handle};
+    const bool is_own = key.id == per_thread_stream(environment_.thread_number());
+    return is_own ? direct(per_thread_handle) : Reach{Reach::Way::context, 0, success};
   }
-  if (identity_ == StreamIdentity::handle) return {Reach::Way::direct, key.id.value};
+  return identity_ == StreamIdentity::handle ? direct(key.id.value) : reach_by_id(key);
+}
+
+// The handle may be another stream's by now, or nobody's.
+Reach Streams::reach_by_id(StreamKey key) const {
+  const Reach context{Reach::Way::context, 0, success};
   for (const Said& said : said_) {
-    if (said.stream.device == key.device && said.id == key.id) {
-      return {Reach::Way::direct, said.stream.handle};
-    }
+    if (said.stream.device != key.device || said.id != key.id) continue;
+    const Environment::Number now = environment_.stream_id(key.device, said.stream.handle);
+    if (now.cuda_code == success && now.value == key.id.value)
+      return {Reach::Way::direct, said.stream.handle, success};
+    const bool is_known = now.cuda_code == success || now.cuda_code == invalid_handle;
+    return is_known ? context : Reach{Reach::Way::context, 0, now.cuda_code};
   }
-  return {Reach::Way::context, 0};  // Its handle is another stream's by now.
+  return context;
 }
 
 }  // namespace cairn::model

@@ -19,6 +19,7 @@ struct Reach {
   enum class Way { direct, context, retired };
   Way way = Way::direct;
   std::uint64_t handle = 0;  // That the driver is told, if direct.
+  int cuda_code = 0;         // Of the failure to learn it.
 };
 
 class Streams {
@@ -37,6 +38,7 @@ class Streams {
   Named name(StreamName stream, bool device_is_lost);
   // The stream has ended; its handle may name another.
   void forget(StreamName stream);
+  // Asks the driver again where streams go by their id.
   Reach reach(StreamKey key) const;
 
  private:
@@ -48,6 +50,7 @@ class Streams {
 
   Named ask(StreamName stream);
   Said* said_of(StreamName stream);
+  Reach reach_by_id(StreamKey key) const;
 
   const StreamIdentity identity_;
   Environment& environment_;

@@ -15,8 +15,13 @@ void Fencing::commit() noexcept {
 
 Result<Done, Error> Fencing::fence(StreamKey stream, Block* block) {
   if (is_retired(stream.id)) return share(stream, block);
-  if (const auto as = context_.streams.direct(stream)) {
-    const auto fenced = fence_directly(stream, *as, block);
+  const auto as = context_.state.noted(context_.streams.direct(stream));
+  if (!as) {
+    return Failure{
+        cuda_error(DriverCall::stream_id, stream_in_words(stream.id), stream.device, as.error())};
+  }
+  if (*as) {
+    const auto fenced = fence_directly(stream, **as, block);
     if (!fenced) return Failure{fenced.error()};
     if (*fenced) return Done{};
   }

@@ -17,13 +17,16 @@ Result<Done, Error> wait_for_device(StreamKey stream, const DeviceContext& conte
 // Waits for all work of the stream, by what reaches it.
 Result<Done, Error> wait_for_stream(StreamKey stream, const DeviceContext& context) {
   if (is_retired(stream.id)) return wait_for_events_of(stream, context.state, context.driver);
-  const auto as = context.streams.direct(stream);
-  if (!as) return wait_for_device(stream, context);
-  const auto waited = context.state.noted(context.driver.stream_sync(*as));
+  const auto failure = [&](DriverCall call, CudaStatus status) {
+    return Failure{cuda_error(call, stream_in_words(stream.id), stream.device, status)};
+  };
+  const auto as = context.state.noted(context.streams.direct(stream));
+  if (!as) return failure(DriverCall::stream_id, as.error());
+  if (!*as) return wait_for_device(stream, context);
+  const auto waited = context.state.noted(context.driver.stream_sync(**as));
   if (waited) return Done{};
   if (waited.error() == CudaStatus::invalid_handle) return wait_for_device(stream, context);
-  return Failure{cuda_error(DriverCall::stream_sync, stream_in_words(stream.id), stream.device,
-                            waited.error())};
+  return failure(DriverCall::stream_sync, waited.error());
 }
 
 // Events that could not be waited for; those that stand for several blocks stand there in a row.

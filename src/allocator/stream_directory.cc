@@ -35,13 +35,23 @@ std::optional<StreamId> StreamDirectory::last_known(StreamRef stream) const {
   return latest->second;
 }
 
-std::optional<StreamRef> StreamDirectory::direct(StreamKey stream) const {
-  if (stream.id == legacy_default_stream) return StreamRef{stream.device, legacy_stream_handle};
+DriverResult<std::optional<StreamRef>> StreamDirectory::direct(StreamKey stream) const {
+  using As = std::optional<StreamRef>;
+  if (stream.id == legacy_default_stream) return As{{stream.device, legacy_stream_handle}};
   if (is_per_thread(stream.id)) {
-    if (stream.id != per_thread_stream(this_thread_number())) return std::nullopt;
-    return StreamRef{stream.device, per_thread_stream_handle};
+    if (stream.id != per_thread_stream(this_thread_number())) return As{};
+    return As{{stream.device, per_thread_stream_handle}};
   }
-  if (identity_ == StreamIdentity::handle) return StreamRef{stream.device, stream.id.value};
+  if (identity_ == StreamIdentity::handle) return As{{stream.device, stream.id.value}};
+  const As last = last_handle(stream);
+  if (!last) return As{};
+  const auto id = driver_.stream_id(*last);
+  if (!id && id.error() == CudaStatus::invalid_handle) return As{};
+  if (!id) return Failure{id.error()};
+  return *id == stream.id.value ? last : As{};
+}
+
+std::optional<StreamRef> StreamDirectory::last_handle(StreamKey stream) const {
   const auto ids = ids_.lock();
   const auto handle = ids->handles.find(stream);
   if (handle == ids->handles.end()) return std::nullopt;

@@ -44,9 +44,10 @@ class StreamDirectory {
   }
   // Which stream the handle named when the driver was last asked; none if it never was.
   std::optional<StreamId> last_known(StreamRef stream) const;
-  // As what the driver knows the stream. None: it cannot be told of this stream by itself, only of
-  // the whole context. REQUIRES: it is not retired.
-  std::optional<StreamRef> direct(StreamKey stream) const;
+  // As what the driver knows the stream, which is asked anew where streams go by its ids, since
+  // handles are given to other streams. None: it cannot be told of this stream by itself, only of
+  // the whole context. REQUIRES: the stream is not retired.
+  DriverResult<std::optional<StreamRef>> direct(StreamKey stream) const;
 
   // The stream has ended; its handle may name another.
   void forget(StreamRef stream);
@@ -59,6 +60,7 @@ class StreamDirectory {
 
   Result<StreamId, Error> identify_other(StreamRef stream);
   Result<StreamId, Error> ask_for_id(StreamRef stream);
+  std::optional<StreamRef> last_handle(StreamKey stream) const;
 
   Driver& driver_;
   const StreamIdentity identity_;

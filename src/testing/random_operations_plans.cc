@@ -172,7 +172,7 @@ void RandomOperations::plan_bad_free() {
 
 // Where an unannounced end is followed by a stream of the same handle, both are one stream to the
 // allocator; so nothing of the first may be left when the second begins. With stream_identity:id
-// they are two as soon as the allocator is told of the second, and can ask for its id.
+// they are two.
 void RandomOperations::plan_make_stream() {
   using Life = KnownStream::Life;
   if (count_streams() >= most_streams_) return plan_destroy_stream();
@@ -184,17 +184,10 @@ void RandomOperations::plan_make_stream() {
   if (dead == nullptr || dice_.one_in(3)) return say({draw_thread(), {}}, made);
   made.reuse = dead->place.name;
   made.gpu = dead->place.device;
-  const bool is_announced = dead->life == Life::announced;
-  const bool can_ask = tastes_.has_identity && weights_[fault] == 0;
-  for (DeviceIndex device = 0; !is_announced && !can_ask && device < tastes_.devices; ++device)
+  const bool is_taken_for_one = dead->life == Life::unannounced && !tastes_.has_identity;
+  for (DeviceIndex device = 0; is_taken_for_one && device < tastes_.devices; ++device)
     say({}, Sync{{}, device});
   say({draw_thread(), {}}, made);
-  if (is_announced || !can_ask) return;
-  Alloc first;
-  first.name = "a" + std::to_string(blocks_named_++);
-  first.size = Bytes{512};
-  first.stream = made.stream;
-  say({draw_thread(), made.gpu}, first);
 }
 
 void RandomOperations::plan_destroy_stream() {
