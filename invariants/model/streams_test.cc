@@ -123,8 +123,22 @@ TEST(Ids, TheDriverIsToldTheHandleOfAStream) {
   const Address a = world.block(1_MiB, s0);
   world.driver.answer({Answer::number(501)});
   world.use(a, s1);
-  EXPECT_EQ(world.free(a),
-            (Calls{"stream_ctx 0 s16", "event_create 0 ctx0", "event_record 0 s16 e1"}));
+  world.driver.answer({Answer::number(501)});
+  EXPECT_EQ(world.free(a), (Calls{"stream_id 0 s16", "stream_ctx 0 s16", "event_create 0 ctx0",
+                                  "event_record 0 s16 e1"}));
+}
+
+TEST(Ids, OfAHandleIsAskedAgainWhenTheStreamIsReached) {
+  TestWorld world(by_id());
+  const Address a = world.block(1_MiB, s0);
+  world.driver.answer({Answer::number(501)});
+  world.use(a, s1);
+  world.driver.calls();
+  world.driver.answer({ScriptedDriver::out_of_memory});
+  EXPECT_EQ(world.model.free(a), ErrorCode::cuda_error);
+  EXPECT_EQ(world.driver.calls(), Calls{"stream_id 0 s16"});
+  world.driver.answer({Answer::number(700)});  // Another stream's by now.
+  EXPECT_EQ(world.free(a), (Calls{"stream_id 0 s16", "event_create 0 ctx0", "ctx_record 0 e1"}));
 }
 
 TEST(Ids, AHandleThatWasGivenToAnotherStreamReachesTheFirstNoMore) {
@@ -162,9 +176,12 @@ TEST(Ids, OfOneHandleOnTwoDevicesAreOfTwoStreams) {
   world.driver.answer({Answer::number(501)});
   world.use(a, s2, 1);  // As numbers go on another device.
   world.driver.calls();
+  world.driver.answer(
+      {Answer::number(501), 0, 0, 0, Answer::number(501), 0, 0, 0, Answer::number(502), 0, 0, 0});
   EXPECT_EQ(world.free(a),
-            (Calls{"stream_ctx 0 s16", "event_create 0 ctx0", "event_record 0 s16 e1",
-                   "stream_ctx 1 s32", "event_create 1 ctx0", "event_record 1 s32 e2",
+            (Calls{"stream_id 0 s16", "stream_ctx 0 s16", "event_create 0 ctx0",
+                   "event_record 0 s16 e1", "stream_id 1 s32", "stream_ctx 1 s32",
+                   "event_create 1 ctx0", "event_record 1 s32 e2", "stream_id 1 s16",
                    "stream_ctx 1 s16", "event_create 1 ctx0", "event_record 1 s16 e3"}));
 }
 

@@ -277,14 +277,14 @@ TEST(ForgetStreamById, TheNextStreamOfTheHandleIsToldOfByIt) {
   void* p = allocator.allocate({1000, 0, stream(0x51)});
   driver.calls();
   allocator.forget_stream(0, stream(0x51));
-  EXPECT_EQ(driver.calls(), (Calls{"stream_id 0 s0x51", "stream_ctx 0 s0x51", "event_create 0",
-                                   "event_record 0 s0x51 e1"}));
+  EXPECT_EQ(driver.calls(), (Calls{"stream_id 0 s0x51", "stream_id 0 s0x51", "stream_ctx 0 s0x51",
+                                   "event_create 0", "event_record 0 s0x51 e1"}));
   driver.set_id(0x51, 0x2051);
   allocator.record_stream(p, stream(0x51));
   driver.calls();
   allocator.free(p);
-  EXPECT_EQ(driver.calls(),
-            (Calls{"stream_ctx 0 s0x51", "event_create 0", "event_record 0 s0x51 e2"}));
+  EXPECT_EQ(driver.calls(), (Calls{"stream_id 0 s0x51", "stream_ctx 0 s0x51", "event_create 0",
+                                   "event_record 0 s0x51 e2"}));
 }
 
 }  // namespace

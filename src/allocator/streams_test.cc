@@ -165,9 +165,11 @@ TEST(StreamsById, TheDriverIsAskedAtEveryCallThatNamesOne) {
   allocator.free_on(p, stream(0x54));
   EXPECT_EQ(
       driver.calls(),
-      (Calls{"stream_id 1 s0x54", "stream_ctx 0 s0x53", "event_create 0", "event_record 0 s0x53 e1",
-             "stream_ctx 1 s0x52", "event_create 1", "event_record 1 s0x52 e2",
-             "stream_ctx 1 s0x54", "event_create 1", "event_record 1 s0x54 e3"}));
+      (Calls{"stream_id 1 s0x54",  // Named,
+             "stream_id 0 s0x53", "stream_ctx 0 s0x53", "event_create 0", "event_record 0 s0x53 e1",
+             "stream_id 1 s0x52", "stream_ctx 1 s0x52", "event_create 1", "event_record 1 s0x52 e2",
+             "stream_id 1 s0x54", "stream_ctx 1 s0x54", "event_create 1",  // and reached.
+             "event_record 1 s0x54 e3"}));
 }
 
 TEST(StreamsById, DefaultStreamsAreKnownWithoutAsking) {
@@ -203,15 +205,51 @@ TEST(StreamsById, AHandleThatWasGivenAgainNamesAnotherStream) {
   allocator.free(used);  // The use is the old stream's.
   EXPECT_EQ(driver.calls(), (Calls{"event_create 0", "ctx_record 0 e1"}));
   allocator.free_on(allocator.allocate({1000}), stream(0x51));
-  EXPECT_EQ(driver.calls(), (Calls{"event_query 0 e1", "stream_id 0 s0x51", "stream_ctx 0 s0x51",
-                                   "event_create 0", "event_record 0 s0x51 e2"}));
+  EXPECT_EQ(driver.calls(),
+            (Calls{"event_query 0 e1", "stream_id 0 s0x51", "stream_id 0 s0x51",
+                   "stream_ctx 0 s0x51", "event_create 0", "event_record 0 s0x51 e2"}));
   allocator.free(fresh);
   driver.finish_all();
   allocator.process_events(0);
   driver.calls();
   allocator.empty_cache();
   EXPECT_EQ(driver.calls(), (Calls{"stream_sync 0 s0x1", "free 0 #2", "device_sync 0", "free 0 #1",
-                                   "stream_sync 0 s0x51", "free 0 #3"}));
+                                   "stream_id 0 s0x51", "stream_sync 0 s0x51", "free 0 #3"}));
+}
+
+// Nobody has named the new stream yet: the driver knows whose the handle is.
+TEST(StreamsById, AHandleThatWasGivenAgainUnheardOfIsNotTakenForTheOldStream) {
+  ScriptedDriver driver;
+  Allocator allocator(driver, by_id());
+  void* old = allocator.allocate({1000, 0, stream(0x51)});
+  void* used = allocator.allocate({1000});
+  allocator.record_stream(used, stream(0x51));
+  driver.set_id(0x51, 0x2051);
+  driver.calls();
+  allocator.free(used);
+  EXPECT_EQ(driver.calls(), (Calls{"stream_id 0 s0x51", "event_create 0", "ctx_record 0 e1"}));
+  allocator.free(old);
+  driver.finish_all();
+  allocator.process_events(0);
+  driver.calls();
+  allocator.empty_cache();
+  EXPECT_EQ(driver.calls(), (Calls{"stream_sync 0 s0x1", "free 0 #2", "stream_id 0 s0x51",
+                                   "device_sync 0", "free 0 #1"}));
+}
+
+TEST(StreamsById, ADriverThatDoesNotSayWhoseAHandleIsEndsTheOperation) {
+  ScriptedDriver driver;
+  Allocator allocator(driver, by_id());
+  void* used = allocator.allocate({1000});
+  allocator.record_stream(used, stream(0x51));
+  driver.calls();
+  driver.answer(DriverCall::stream_id, {CudaStatus::unknown, CudaStatus::invalid_handle});
+  Error why;
+  EXPECT_FALSE(allocator.try_free(used, &why));
+  EXPECT_EQ(why.cuda_code, 999);
+  EXPECT_EQ(driver.calls(), Calls{"stream_id 0 s0x51"});
+  allocator.free(used);  // Nobody's now.
+  EXPECT_EQ(driver.calls(), (Calls{"stream_id 0 s0x51", "event_create 0", "ctx_record 0 e1"}));
 }
 
 TEST(StreamsById, AStreamOfWhichTheDriverSaysNothingIsAFailure) {
