@@ -49,7 +49,7 @@ struct SmallState {
   DeviceState state;
 };
 
-TEST(Saboteur, SoundStateIsSound) {
+TEST(SmallState, IsSound) {
   SmallState small;
   EXPECT_EQ(broken_in(small.state), Ids{});
 }
