@@ -86,6 +86,17 @@ inline constexpr Invariant cold_part_not_empty{
 inline constexpr Invariant cold_part_of_one_block{
     "U6", Cost::heap, "Each cold part is that of the one block under whose address it is listed."};
 
+// ---- pending events of a device's allocator ----
+inline constexpr Invariant event_count_is_queued{
+    "U7", Cost::heap, "A block waits for just as many events as stand for it in the queues."};
+inline constexpr Invariant event_queue_sound{
+    "U8", Cost::heap, "No event queue is empty, and a fence is in the queue of a retired stream."};
+inline constexpr Invariant event_in_one_place{
+    "U9", Cost::heap,
+    "Every event that was created is in its pool once, or in one queue, its entries in a row."};
+inline constexpr Invariant event_of_stream_device{
+    "U10", Cost::heap, "An event is of the device of the stream in whose queue it is."};
+
 // ---- ledger ----
 inline constexpr Invariant ledger_not_negative{
     "L1", Cost::structure, "No statistic is negative, and none is above its peak."};
@@ -109,18 +120,6 @@ inline constexpr Invariant ledger_pending_recounts{
 inline constexpr Invariant segment_from_driver{
     "D1", Cost::heap,
     "The segments of all devices are exactly the memory that the driver has out."};
-
-// ---- pending events of a device's allocator ----
-inline constexpr Invariant event_count_is_queued{
-    "U7", Cost::heap, "A block waits for just as many events as stand for it in the queues."};
-inline constexpr Invariant event_queue_sound{
-    "U8", Cost::heap,
-    "No event queue is empty, entries of one event stand in a row, and a fence is in the queue of "
-    "a retired stream."};
-inline constexpr Invariant event_in_one_place{
-    "U9", Cost::heap, "Every event that was created is in its pool or in one queue, once."};
-inline constexpr Invariant event_of_stream_device{
-    "U10", Cost::heap, "An event is of the device of the stream in whose queue it is."};
 
 inline constexpr std::array all{block_size_granular,
                                 block_aligned,
@@ -148,6 +147,10 @@ inline constexpr std::array all{block_size_granular,
                                 uses_in_order,
                                 cold_part_not_empty,
                                 cold_part_of_one_block,
+                                event_count_is_queued,
+                                event_queue_sound,
+                                event_in_one_place,
+                                event_of_stream_device,
                                 ledger_not_negative,
                                 ledger_allocated_recounts,
                                 ledger_requested_recounts,
@@ -156,10 +159,6 @@ inline constexpr std::array all{block_size_granular,
                                 ledger_inactive_recounts,
                                 ledger_oversize_recounts,
                                 ledger_pending_recounts,
-                                segment_from_driver,
-                                event_count_is_queued,
-                                event_queue_sound,
-                                event_in_one_place,
-                                event_of_stream_device};
+                                segment_from_driver};
 
 }  // namespace cairn::invariants

@@ -10,8 +10,8 @@ namespace {
 constexpr StreamKey used_by{0, {0x51}};
 constexpr StreamKey forgotten{0, retired_stream(1)};
 
-// Two blocks that wait: one for two streams, the other for one of these; a retired stream whose
-// fence is not done; an event that nobody uses.
+// Three blocks that wait, the first of them for two events; a retired stream whose fence is not
+// done; an event that nobody uses.
 struct SmallState {
   SmallState() : state(0, {}) {
     EventHome& home = state.pools.home(0, {});
@@ -19,14 +19,14 @@ struct SmallState {
     home.unused = {EventHandle{5}};
     Block& first = handed_out();
     Block& second = handed_out();
-    handed_out();  // Between the two and the rest.
+    handed_out();  // Between these and the third.
+    Block& third = handed_out();
     state.heap.free_after_events(first, 2);
     state.heap.free_after_events(second, 1);
+    state.heap.free_after_events(third, 1);
     state.queues.all()[used_by] = {{{1}, &home, &first}, {{2}, &home, &second}};
     state.queues.all()[forgotten] = {{{3}, &home, nullptr}, {{3}, &home, &first}};
-    state.queues.all()[{0, whole_context_stream}] = {{{4}, &home, &second}};
-    state.heap.free_after_events(handed_out(), 1);
-    state.queues.all()[{0, whole_context_stream}].front().block = &last();
+    state.queues.all()[{0, whole_context_stream}] = {{{4}, &home, &third}};
   }
 
   Block& handed_out() {
@@ -49,7 +49,7 @@ struct SmallState {
   DeviceState state;
 };
 
-TEST(Saboteur, SoundStateIsSound) {
+TEST(SmallState, IsSound) {
   SmallState small;
   EXPECT_EQ(broken_in(small.state), Ids{});
 }

@@ -21,10 +21,8 @@ Streams::Named Streams::name(StreamName stream, bool device_is_lost) {
   if (stream.handle == per_thread_handle) {
     return named(per_thread_stream(environment_.thread_number()));
   }
-  if (identity_ == StreamIdentity::handle) {
-    if (stream.handle >= first_special_stream) return {ErrorCode::invalid_argument, success, {}};
-    return named({stream.handle});
-  }
+  if (stream.handle >= first_special_stream) return {ErrorCode::invalid_argument, success, {}};
+  if (identity_ == StreamIdentity::handle) return named({stream.handle});
   if (!device_is_lost) return ask(stream);
   // No call can be made: it is what it was.
   const Said* said = said_of(stream);
@@ -34,6 +32,9 @@ Streams::Named Streams::name(StreamName stream, bool device_is_lost) {
 Streams::Named Streams::ask(StreamName stream) {
   const Environment::Number id = environment_.stream_id(stream.device, stream.handle);
   if (id.cuda_code != success) return {ErrorCode::cuda_error, id.cuda_code, {}};
+  if (id.value == 0 || id.value >= first_special_stream) {
+    return {ErrorCode::invalid_argument, success, {}};
+  }
   if (Said* said = said_of(stream)) {
     said->id = {id.value};
   } else {

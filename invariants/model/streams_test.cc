@@ -101,6 +101,17 @@ TEST(Ids, AreAskedAtEveryCallThatNamesAStreamButTheDefaultOnes) {
   EXPECT_EQ(world.driver.calls(), Calls{});
 }
 
+TEST(Ids, ThatNoStreamHasAreInvalid) {
+  TestWorld world(by_id());
+  EXPECT_EQ(world.allocate(1_MiB, special).code, ErrorCode::invalid_argument);
+  EXPECT_EQ(world.driver.calls(), Calls{});  // No handle is so large.
+  for (const std::uint64_t id : {std::uint64_t{0}, special}) {
+    world.driver.answer({Answer::number(id)});
+    EXPECT_EQ(world.allocate(1_MiB, s1).code, ErrorCode::invalid_argument);
+    EXPECT_EQ(world.driver.calls(), Calls{"stream_id 0 s16"});
+  }
+}
+
 TEST(Ids, ThatTheDriverDoesNotTellAreACudaError) {
   TestWorld world(by_id());
   const Address a = world.block(1_MiB, s1);

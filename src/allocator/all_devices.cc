@@ -152,11 +152,11 @@ Result<Done, Error> AllDevices::free_on(Address address, Stream stream, int devi
 Result<Done, Error> AllDevices::forget_stream(DeviceIndex device, Stream stream) {
   if (find_device(device) == nullptr) return Failure{no_such_device(device, device_count())};
   const StreamRef ref{device, handle_of(stream)};
-  if (ref.handle <= legacy_stream_handle)
-    return Failure{default_stream_does_not_end(legacy_default_stream)};
   const auto id = identify(ref);
   if (!id) return Failure{id.error()};
-  if (is_per_thread(*id)) return Failure{default_stream_does_not_end(*id)};
+  if (*id == legacy_default_stream || is_per_thread(*id)) {
+    return Failure{default_stream_does_not_end(*id)};
+  }
   for (const auto& each : devices_) {
     auto forgotten = each->forget_stream({device, *id});
     if (!forgotten) return forgotten;

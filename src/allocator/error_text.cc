@@ -55,12 +55,11 @@ std::string event_in_words(const PendingEvent& pending) {
 Error device_is_lost(const DeviceState& state) {
   return {ErrorCode::cuda_error, static_cast<int>(*state.lost),
           "Device " + std::to_string(state.device()) +
-              " is lost: an earlier CUDA driver call "
-              "failed with " +
+              " is lost: an earlier CUDA driver call failed with " +
               std::string(to_string(*state.lost)) + " (" +
               std::to_string(static_cast<int>(*state.lost)) +
-              "), after which the process must be "
-              "restarted. Memory of it can still be freed, but none is handed out any more"};
+              "), after which the process must be restarted. Memory of it can still be freed, but "
+              "none is handed out any more"};
 }
 
 Error cuda_error(DriverCall call, const std::string& what, DeviceIndex device, CudaStatus status) {
@@ -123,8 +122,7 @@ Error unsupported_setting(const std::string& setting) {
 Error unchangeable_setting(const std::string& setting) {
   return {ErrorCode::unsupported, 0,
           "The setting " + setting +
-              " cannot change while the allocator works; make another "
-              "allocator"};
+              " cannot change while the allocator works; make another allocator"};
 }
 
 Error not_live(const Heap& heap, const Segment& segment, Address pointer) {
@@ -136,9 +134,8 @@ Error not_live(const Heap& heap, const Segment& segment, Address pointer) {
     message += "it lies " + exact(pointer - block.ptr) + " inside the live " + range +
                "; name it by the address that allocate gave";
   } else if (!block.is_free()) {
-    message += "it is in the freed " + range +
-               ", which waits for other streams; was it freed "
-               "twice?";
+    message +=
+        "it is in the freed " + range + ", which waits for other streams; was it freed twice?";
   } else {
     message += "it is in the free " + range + "; was it freed before?";
   }

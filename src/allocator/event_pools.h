@@ -1,5 +1,6 @@
 // The events of one device's allocator that nobody uses now, by the context that they belong to,
-// last in first out. An event is in a pool or in one entry's hands, and lives until the end.
+// last in first out. An event is in a pool or in one queue (or about to be), and lives until the
+// end.
 //
 // Not thread-safe.
 #pragma once

@@ -26,9 +26,9 @@ class RetryLadder {
   RetryLadder(const HeapRequest& request, Callbacks& callbacks)
       : request_(request), callbacks_(callbacks) {}
 
-  // REQUIRES: the lock is held, !is_over(), the device is not lost when it begins. Throws
+  // REQUIRES: the lock is held, !is_over(), the device is not lost at the first call. Throws
   // std::bad_alloc, and then no more has changed than that cached memory may have gone back to the
-  // driver.
+  // driver, or blocks that waited have become free.
   void climb(const DeviceContext& context);
   bool is_over() const { return result_.has_value(); }
   // REQUIRES: the lock is not held, !is_over().

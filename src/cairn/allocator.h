@@ -8,7 +8,8 @@
 //     allocator.free(p);                                      // no need to wait for the work
 //
 // Thread safety: every member can be called from any thread at any time, but for moves and the
-// destructor. Each device has a lock of its own, which is held during driver calls too.
+// destructor. Each device has a lock of its own, which is held during driver calls too (but for
+// cuMemAlloc, where release_lock_on_cudamalloc is set).
 //
 // Stream semantics: memory belongs to the stream it was allocated for. It can be freed while work
 // on that stream still uses it, since it is handed out again for the same stream alone, behind that
@@ -17,7 +18,7 @@
 // handed out again only when the work that was on it at the free is done (an event is recorded
 // there, and looked at by later allocations). Memory goes back to the driver only after its
 // streams were waited for. A request served from the cache makes no driver call, but for queries
-// of events while some are pending.
+// of events while some are pending, and of the stream's id with stream_identity:id.
 //
 // A stream is what its handle names. Before one is destroyed tell forget_stream(), since CUDA soon
 // gives the handle to another. Handle 2 (cudaStreamPerThread) is the calling thread's; where a
@@ -60,16 +61,18 @@ class Allocator {
   // For `device` of a stream: that of the block.
   static constexpr int block_device = -1;
 
-  // Allocates from the devices of `driver`, which must outlive the allocator. Makes no driver call.
-  // Throws InvalidArgument where an option is out of its range.
+  // Allocates from the devices of `driver`, which must outlive the allocator. Asks it only how many
+  // there are, and how much memory each has. Throws InvalidArgument where an option is out of its
+  // range, Unsupported where one is not supported yet (see Options).
   explicit Allocator(Driver& driver, const Options& options = {});
   // With settings from text (see parse_settings), or from the environment
-  // (settings_from_environment, whose warnings go to stderr). Throws InvalidArgument for bad text.
+  // (settings_from_environment); warnings go to stderr. Throws as above, and InvalidArgument for
+  // bad text.
   static Allocator from_settings(Driver& driver, std::string_view text);
   static Allocator from_environment(Driver& driver);
 
-  // Gives all memory back to the driver, that of live blocks too. The caller sees to it that no
-  // work uses it any more.
+  // Waits for the streams and gives all memory back to the driver, that of live blocks too, which
+  // no work may use any more. A device that is lost keeps its memory.
   ~Allocator();
   // What was moved from can only be assigned to or destroyed. Assigning ends the allocator that was
   // there, as its destructor does.
@@ -78,22 +81,24 @@ class Allocator {
 
   // Hands out device memory of at least `size_bytes`, aligned to 512 bytes or more. Asks the driver
   // (cuMemAlloc) only if nothing cached fits; if that fails waits for pending events, gives cached
-  // memory back and asks again. Throws OutOfMemory (also for 2^60 bytes and more), InvalidArgument
-  // for a device or an alignment that cannot be, CudaError when the driver fails otherwise,
-  // Unsupported when the driver's memory is not aligned as asked. Whatever it throws, live blocks
-  // are as before.
+  // memory back and asks again. Throws OutOfMemory (also for 2^60 bytes and more, and where
+  // throw_on_cudamalloc_oom rejects it), InvalidArgument for a device, an alignment or a stream
+  // that cannot be, CudaError when the driver fails otherwise, Unsupported when the driver's memory
+  // is not aligned as asked. Whatever it throws, live blocks are as before.
   void* allocate(const Request& request);
   // The same, but null on failure; `why`, if given, then says so, and else is left as it was.
   void* try_allocate(const Request& request, Error* why = nullptr) noexcept;
 
   // Takes back what allocate() gave, on whatever device. Null does nothing. Throws InvalidArgument
-  // for a pointer that is not the start of a live block (foreign, inside a block, freed already);
-  // nothing changes then.
+  // for a pointer that is not the start of a live block (foreign, inside a block, freed already),
+  // CudaError when the driver records no event on another stream that uses the block; nothing
+  // changes then.
   void free(void* pointer);
   // The same, but false on failure, and then `why` says so.
   bool try_free(void* pointer, Error* why = nullptr) noexcept;
 
-  // The same, checked: `size_bytes` must be what was requested and `stream` the block's stream.
+  // The same, checked: `size_bytes` must be what was requested and `stream` the block's stream,
+  // else it throws InvalidArgument.
   void free(void* pointer, std::size_t size_bytes, StreamArgument stream);
   bool try_free(void* pointer, std::size_t size_bytes, StreamArgument stream,
                 Error* why = nullptr) noexcept;
@@ -101,7 +106,8 @@ class Allocator {
   // Says that work on `stream` uses the block (PyTorch: record_stream), which the block's own
   // stream need not say. `device` is the stream's; by default the block's. Null does nothing.
   // Throws InvalidArgument for a pointer that is not the start of a live block, and for a stream or
-  // a device that cannot be; nothing changes then.
+  // a device that cannot be, CudaError when the driver does not say its id (stream_identity:id);
+  // nothing changes then.
   void record_stream(void* pointer, StreamArgument stream, int device = block_device);
   bool try_record_stream(void* pointer, StreamArgument stream, int device = block_device,
                          Error* why = nullptr) noexcept;

@@ -40,8 +40,8 @@ struct MemoryReport {
   int device = 0;
   std::uint64_t requested_bytes = 0;  // What the caller asked for.
   std::uint64_t tried_bytes = 0;      // The segment that would have been needed for it.
-  // What the driver says of the device, all processes together; none where it did not answer, and
-  // in a rejection, where the total alone is known.
+  // What the driver says of the device, all processes together; none where it did not answer. For a
+  // rejection it is not asked, and the total alone is known.
   std::optional<std::uint64_t> total_bytes;
   std::optional<std::uint64_t> free_bytes;
   std::optional<std::uint64_t> limit_bytes;  // What this allocator may hold, if that is limited.

@@ -49,7 +49,7 @@ struct DeviceStats {
   std::int64_t num_sync_all_streams = 0;   // Waits for all events of the device.
   std::int64_t num_device_alloc = 0;       // Successful driver allocations.
   std::int64_t num_device_free = 0;        // Successful driver frees.
-  std::uint64_t max_split_size_bytes = 0;  // As set at construction; 2^64-1 is unlimited.
+  std::uint64_t max_split_size_bytes = 0;  // As set now; 2^64-1 is unlimited.
 };
 
 bool operator==(const DeviceStats& a, const DeviceStats& b);

@@ -266,7 +266,7 @@ Result<std::unique_ptr<Driver>, Error> open_cuda_driver() {
   auto driver = std::make_unique<CudaDriver>(*api);
   for (int ordinal = 0; ordinal < count; ++ordinal) {
     if (const CUresult status = driver->add_device(ordinal); status != CUDA_SUCCESS) {
-      return why_not_open("cuDeviceTotalMem", status);
+      return why_not_open("cuDeviceGet or cuDeviceTotalMem", status);
     }
   }
   return std::unique_ptr<Driver>(std::move(driver));

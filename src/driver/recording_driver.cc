@@ -3,6 +3,7 @@
 #include <utility>
 
 namespace cairn {
+
 std::vector<RecordedCall> RecordingDriver::take_record() {
   const std::lock_guard lock(mutex_);
   return std::exchange(record_, {});

@@ -3,7 +3,7 @@
 // that somebody got from a driver and leaves as one; every decision is that of PyTorch's native
 // policy but for the deviations in README.md.
 //
-// Between calls all of B, S, P, H, U and L of the invariant catalogue hold.
+// Between calls all of B, S, P, H, U1 to U6 and L of the invariant catalogue hold.
 // Not thread-safe.
 #pragma once
 

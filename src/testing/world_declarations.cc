@@ -6,12 +6,10 @@
 namespace cairn::testing {
 namespace {
 
+// What the allocator refuses, and a setting that it keeps and that changes nothing yet.
 std::string setting_not_supported(const Options& options) {
-  if (options.backend != Backend::native) return "backend";
-  if (options.expandable_segments) return "expandable_segments";
-  if (options.graph_capture_record_stream_reuse) return "graph_capture_record_stream_reuse";
-  if (options.pytorch_defects) return "pytorch_defects";
-  return {};
+  if (options.graph_capture_record_stream_reuse) return "graph_capture_record_stream_reuse:True";
+  return unsupported_setting_in(options);
 }
 
 // All `conf` lines as one text, and where in it each begins.
