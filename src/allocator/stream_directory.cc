@@ -5,11 +5,11 @@
 
 namespace cairn {
 
-Result<StreamId, Error> StreamDirectory::identify_other(StreamRef stream) {
+Result<StreamId, Error> StreamDirectory::identify(StreamRef stream) {
+  if (const auto id = plain(stream)) return *id;
   if (stream.handle == per_thread_stream_handle) return per_thread_stream(this_thread_number());
   if (stream.handle >= first_special_stream) return Failure{impossible_stream(stream.handle)};
-  if (identity_ == StreamIdentity::id) return ask_for_id(stream);
-  return StreamId{stream.handle};
+  return ask_for_id(stream);
 }
 
 Result<StreamId, Error> StreamDirectory::ask_for_id(StreamRef stream) {

@@ -26,21 +26,16 @@ class StreamDirectory {
   // Which stream the handle names, where that is plain to see.
   std::optional<StreamId> plain(StreamRef stream) const {
     if (stream.handle <= legacy_stream_handle) return legacy_default_stream;
-    const bool is_other =
-        stream.handle > per_thread_stream_handle && stream.handle < first_special_stream;
+    const bool is_other = is_made(stream);
     if (identity_ == StreamIdentity::id || !is_other) return std::nullopt;
     return StreamId{stream.handle};
   }
   // Which stream the handle names. Fails for a handle that can be none, and where the driver does
   // not say.
-  Result<StreamId, Error> identify(StreamRef stream) {
-    if (stream.handle <= legacy_stream_handle) return legacy_default_stream;
-    return identify_other(stream);
-  }
+  Result<StreamId, Error> identify(StreamRef stream);
   // Whether identify() asks the driver.
   bool asks_driver(StreamRef stream) const {
-    return identity_ == StreamIdentity::id && stream.handle > per_thread_stream_handle &&
-           stream.handle < first_special_stream;
+    return identity_ == StreamIdentity::id && is_made(stream);
   }
   // Which stream the handle named when the driver was last asked; none if it never was.
   std::optional<StreamId> last_known(StreamRef stream) const;
@@ -58,7 +53,10 @@ class StreamDirectory {
     std::map<StreamRef, StreamId> latest;  // Which stream had the handle last.
   };
 
-  Result<StreamId, Error> identify_other(StreamRef stream);
+  // A handle of a stream that somebody made, not of a default one.
+  static bool is_made(StreamRef stream) {
+    return stream.handle > per_thread_stream_handle && stream.handle < first_special_stream;
+  }
   Result<StreamId, Error> ask_for_id(StreamRef stream);
   std::optional<StreamRef> last_handle(StreamKey stream) const;
 
