@@ -62,7 +62,7 @@ TEST_F(EventsTest, WhileEventsArePendingAHitAsksAboutThemAlone) {
 
 TEST_F(EventsTest, ABlockIsFreeAfterTheLastOfItsEvents) {
   const Address address = pending({s1, s2, s3});
-  for (const std::uint64_t event : {2, 1}) {
+  for (const std::uint64_t event : {2U, 1U}) {
     driver().finish(event);
     EXPECT_TRUE(device_.process_events());
     EXPECT_TRUE(device_.is_pending(address));
