@@ -51,22 +51,32 @@ void check_places(const DeviceState& state, Places& places) {
   }
 }
 
-void check_event_counts(const DeviceState& state) {
-  std::map<const Block*, std::int32_t> queued;
-  for (const auto& [stream, queue] : state.queues.all()) {
+using Counts = std::map<const Block*, std::int32_t>;
+
+// How many entries of the queues stand for each block.
+Counts count_queued(const EventQueues& queues) {
+  Counts queued;
+  for (const auto& [stream, queue] : queues.all()) {
     for (const PendingEvent& pending : queue) {
       if (pending.block != nullptr) ++queued[pending.block];
     }
   }
+  return queued;
+}
+
+void check_event_counts(const DeviceState& state) {
+  Counts queued = count_queued(state.queues);
+  const auto check_count = [&](const Block& block) {
+    const auto node = queued.extract(&block);
+    const std::int32_t count = node.empty() ? 0 : node.mapped();
+    expect(block.event_count == count, event_count_is_queued, [&] {
+      return describe(block) + " has event_count " + std::to_string(block.event_count) + ", and " +
+             std::to_string(count) + " events stand for it";
+    });
+  };
   for (const auto& [address, segment] : state.heap.segments()) {
     for (const Block* block = segment.first; block != nullptr; block = block->next) {
-      const auto found = queued.find(block);
-      const std::int32_t count = found == queued.end() ? 0 : found->second;
-      if (found != queued.end()) queued.erase(found);
-      expect(block->event_count == count, event_count_is_queued, [&] {
-        return describe(*block) + " has event_count " + std::to_string(block->event_count) +
-               ", and " + std::to_string(count) + " events stand for it";
-      });
+      check_count(*block);
     }
   }
   expect(queued.empty(), event_count_is_queued,

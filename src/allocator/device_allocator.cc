@@ -2,7 +2,6 @@
 
 #include <cmath>
 #include <cstdint>
-#include <new>
 
 #include "allocator/error_text.h"
 #include "allocator/event_progress.h"
@@ -32,11 +31,7 @@ DeviceAllocator::DeviceAllocator(DeviceIndex device, const Options& options, con
 
 DeviceAllocator::~DeviceAllocator() {
   const auto state = state_.lock();
-  if (state->lost) return;
-  try {
-    give_everything_back(context(*state));
-  } catch (const std::bad_alloc&) {  // For the words of a failure, which nobody would read.
-  }
+  if (!state->lost) give_everything_back(context(*state));
 }
 
 Result<Done, Error> DeviceAllocator::be_ready(DeviceState& state) {
@@ -197,7 +192,7 @@ Result<Done, Error> DeviceAllocator::empty_cache() {
   const auto state = state_.lock();
   if (state->lost) return Failure{device_is_lost(*state)};
   CAIRN_AUDIT(*state);
-  const auto waited = wait_for_all_events(*state, shared_.driver);
+  auto waited = wait_for_all_events(*state, shared_.driver);
   if (!waited) return waited;
   return release_all_free(context(*state));
 }

@@ -1,5 +1,7 @@
 #include "allocator/release.h"
 
+#include <new>
+
 #include "allocator/error_text.h"
 #include "allocator/event_progress.h"
 #include "base/in_words.h"
@@ -27,6 +29,16 @@ Result<Done, Error> wait_for_stream(StreamKey stream, const DeviceContext& conte
   if (waited) return Done{};
   if (waited.error() == CudaStatus::invalid_handle) return wait_for_device(stream, context);
   return failure(DriverCall::stream_sync, waited.error());
+}
+
+// A step whose failure nobody is told of, nor that there is no memory for its words.
+template <class Step>
+void passing_over_failure(Step&& step) noexcept {
+  try {
+    static_cast<void>(step());
+  } catch (const std::bad_alloc&) {
+    return;
+  }
 }
 
 // Events that could not be waited for; those that stand for several blocks stand there in a row.
@@ -70,14 +82,14 @@ Result<Done, Error> release_all_free(const DeviceContext& context) {
   return released;
 }
 
-void give_everything_back(const DeviceContext& context) {
+void give_everything_back(const DeviceContext& context) noexcept {
   DeviceState& state = context.state;
-  static_cast<void>(wait_for_all_events(state, context.driver));
+  passing_over_failure([&] { return wait_for_all_events(state, context.driver); });
   for (const auto& [address, segment] : state.heap.segments()) {
-    if (state.lost) return;
-    if (state.heap.may_be_in_use(segment.stream)) {
-      static_cast<void>(wait_for_stream({state.device(), segment.stream}, context));
-      state.heap.mark_idle(segment.stream);
+    const StreamKey stream{state.device(), segment.stream};
+    if (!state.lost && state.heap.may_be_in_use(stream.id)) {
+      passing_over_failure([&] { return wait_for_stream(stream, context); });
+      state.heap.mark_idle(stream.id);
     }
     if (state.lost) return;
     static_cast<void>(state.noted(context.driver.free(state.device(), address)));

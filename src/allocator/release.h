@@ -22,8 +22,7 @@ Result<Done, Error> release_segments(const DeviceContext& context,
 Result<Done, Error> release_all_free(const DeviceContext& context);
 
 // At the end of the allocator: waits for events and streams, gives every segment back, and destroys
-// every event. What fails is passed over, and a device that is lost is asked nothing more. Throws
-// std::bad_alloc.
-void give_everything_back(const DeviceContext& context);
+// every event. What fails is passed over, and a device that is lost is asked nothing more.
+void give_everything_back(const DeviceContext& context) noexcept;
 
 }  // namespace cairn

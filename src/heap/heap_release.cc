@@ -57,6 +57,21 @@ BlockInfo describe(const Block& block) {
   return info;
 }
 
+// One pass: those that are old go to the segments, and the others stay. Gives the bytes taken.
+Bytes take_old(Candidates& candidates, std::vector<const Segment*>& segments) {
+  const Candidates now = std::exchange(candidates, {});
+  Bytes taken{0};
+  for (const Block* block : now.blocks) {
+    if (now.is_old(*block)) {
+      segments.push_back(block->segment);
+      taken += block->size;
+    } else {
+      candidates.add(*block);
+    }
+  }
+  return taken;
+}
+
 }  // namespace
 
 std::vector<const Segment*> Heap::releasable() const {
@@ -102,15 +117,7 @@ std::vector<const Segment*> Heap::garbage(Bytes limit) const {
   std::vector<const Segment*> segments;
   Bytes released{0};
   while (released < target && !candidates.blocks.empty()) {
-    const Candidates now = std::exchange(candidates, {});
-    for (const Block* block : now.blocks) {
-      if (!now.is_old(*block)) {
-        candidates.add(*block);
-        continue;
-      }
-      segments.push_back(block->segment);
-      released += block->size;
-    }
+    released += take_old(candidates, segments);
   }
   return segments;
 }

@@ -54,7 +54,7 @@ class Lockstep final : private model::Environment {
   Number stream_ctx(DeviceIndex device, std::uint64_t stream) override;
   Number stream_id(DeviceIndex device, std::uint64_t stream) override;
 
-  static const model::Outcome& outcome(const model::Outcome& outcome) { return outcome; }
+  static model::Outcome outcome(model::Outcome outcome) { return outcome; }
   static model::Outcome outcome(ErrorCode code) { return {code, {}, {}}; }
 
   void begin(const Deed& deed);

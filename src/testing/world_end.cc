@@ -75,6 +75,7 @@ std::optional<Difference> World::Impl::check_nothing_left(DeviceIndex device) {
 
 StepResult World::Impl::end() {
   std::vector<Bytes> totals;
+  totals.reserve(static_cast<std::size_t>(device_count()));
   for (DeviceIndex device = 0; device < device_count(); ++device)
     totals.push_back(machine_.gpu().mem_info(device)->total);
   machine_.end_allocator();

@@ -4,7 +4,7 @@
 namespace cairn::testing {
 
 Result<StreamRef, StepResult> World::Impl::working_stream(const std::string& name) {
-  const auto named = stream(name);
+  auto named = stream(name);
   if (!named) return named;
   const NamedStream* known = streams_.find(name);
   if (known != nullptr && known->is_dead)
