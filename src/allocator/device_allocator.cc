@@ -67,7 +67,12 @@ Result<Address, Error> DeviceAllocator::allocate(const HeapRequest& request) {
 // What is left to do of an allocation once it needs something that is done without the lock.
 Result<Address, Error> DeviceAllocator::climb_on(RetryLadder& ladder) {
   while (!ladder.is_over()) {
-    ladder.act(device_, shared_.driver);
+    try {
+      ladder.act(device_, shared_.driver);
+    } catch (...) {
+      ladder.withdraw(*state_.lock());
+      throw;
+    }
     const auto state = state_.lock();
     CAIRN_AUDIT(*state);
     ladder.climb(context(*state));

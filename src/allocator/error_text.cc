@@ -101,7 +101,9 @@ Error bad_alignment(Bytes alignment) {
 }
 
 Error bad_fraction(double fraction) {
-  return invalid_argument("A memory fraction of " + std::to_string(fraction) +
+  std::array<char, 32> text{};  // All digits, so that what is just above 1 does not read as 1.
+  std::snprintf(text.data(), text.size(), "%.17g", fraction);
+  return invalid_argument("A memory fraction of " + std::string(text.data()) +
                           " cannot be: it must be from 0 to 1");
 }
 

@@ -210,7 +210,7 @@ TEST_F(ForgetStreamTest, AFailureChangesNothingAndItCanBeForgottenThen) {
 TEST(ForgetStreamEverywhere, DefaultStreamsDoNotEnd) {
   ScriptedDriver driver;
   Allocator allocator(driver);
-  for (const std::uintptr_t handle : {0, 1, 2}) {
+  for (const std::uintptr_t handle : {0U, 1U, 2U}) {
     Error why;
     EXPECT_FALSE(allocator.try_forget_stream(0, stream(handle), &why));
     EXPECT_EQ(why.code, ErrorCode::invalid_argument);

@@ -1,6 +1,7 @@
 // Short memory: limits, early rejection, garbage collection, and what goes back in what order.
 #include <gtest/gtest.h>
 
+#include <cmath>
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -116,6 +117,13 @@ TEST(Limit, AFractionIsFromZeroToOneOfADeviceThatIsThere) {
   EXPECT_EQ(allocator.memory_fraction(0), 1.0);
   allocator.set_memory_fraction(0, 0.0);
   EXPECT_THROW(allocator.allocate({1}), OutOfMemory);
+}
+
+TEST(Limit, WhatIsJustAboveOneIsToldInAllDigits) {
+  ScriptedDriver driver;
+  AllDevices devices(driver, {});
+  const Error error = error_of(devices.set_memory_fraction(0, std::nextafter(1.0, 2.0)));
+  EXPECT_NE(error.message.find("1.0000000000000002"), std::string::npos) << error.message;
 }
 
 // --- early rejection ---
@@ -238,6 +246,18 @@ TEST_F(GarbageTest, OnlyTheFirstSearchOfARequestCounts) {
   device_->reconfigure(options_of("garbage_collection_threshold:0.5"));
   device_.free(device_.allocate(2_MiB));
   EXPECT_EQ(searches(), 3);
+}
+
+// Streams that come and go while there is always something to collect leave nothing behind.
+TEST_F(GarbageTest, NothingIsKeptOfStreamsWhoseMemoryWentBack) {
+  for (std::uint64_t n = 1; n <= 20; ++n) {
+    const StreamId passing{0x100 + n};
+    device_.free(device_.allocate(30_MiB, passing));
+    EXPECT_TRUE(device_.forget(passing));
+  }
+  const auto streams =
+      device_->inspect([](const Heap& heap) { return heap.pool(PoolKind::large).shares.size(); });
+  EXPECT_EQ(streams, device_.segments().size());
 }
 
 TEST_F(GarbageTest, AFailureEndsTheRequest) {

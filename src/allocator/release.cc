@@ -53,10 +53,8 @@ void destroy_events(const EventQueues::Queue& queue, const DeviceContext& contex
   }
 }
 
-}  // namespace
-
-Result<Done, Error> release_segments(const DeviceContext& context,
-                                     const std::vector<const Segment*>& segments) {
+Result<Done, Error> release_each(const DeviceContext& context,
+                                 const std::vector<const Segment*>& segments) {
   Heap& heap = context.state.heap;
   for (const Segment* segment : segments) {
     if (heap.may_be_in_use(segment->stream)) {
@@ -75,11 +73,17 @@ Result<Done, Error> release_segments(const DeviceContext& context,
   return Done{};
 }
 
-Result<Done, Error> release_all_free(const DeviceContext& context) {
-  Heap& heap = context.state.heap;
-  auto released = release_segments(context, heap.releasable());
-  heap.drop_empty_shares();
+}  // namespace
+
+Result<Done, Error> release_segments(const DeviceContext& context,
+                                     const std::vector<const Segment*>& segments) {
+  auto released = release_each(context, segments);
+  context.state.heap.drop_empty_shares();
   return released;
+}
+
+Result<Done, Error> release_all_free(const DeviceContext& context) {
+  return release_segments(context, context.state.heap.releasable());
 }
 
 void give_everything_back(const DeviceContext& context) noexcept {

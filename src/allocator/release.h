@@ -1,5 +1,6 @@
 // Giving cached memory back to the driver, once the work of its stream was waited for. One segment
-// that the driver refuses stays in the heap, and so do those that would have come after it.
+// that the driver refuses stays in the heap, and so do those that would have come after it. What
+// the heap keeps for each stream goes with the last segment of the stream.
 //
 // The lock of the state is held. REQUIRES: the device is not lost when it begins.
 #pragma once

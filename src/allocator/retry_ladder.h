@@ -33,6 +33,8 @@ class RetryLadder {
   bool is_over() const { return result_.has_value(); }
   // REQUIRES: the lock is not held, !is_over().
   void act(DeviceIndex device, Driver& driver);
+  // act() threw: what the driver was asked for does not come. REQUIRES: the lock is held.
+  void withdraw(DeviceState& state) const noexcept { state.asked -= asked_; }
 
   // REQUIRES: is_over().
   Result<Address, Error>& result() { return *result_; }

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <new>
 #include <string>
 #include <utility>
 #include <vector>
@@ -128,6 +129,14 @@ TEST_F(UnlockedMalloc, WhatWasAskedForInVainCountsNoMore) {
   }
   device_.driver().answer(DriverCall::malloc, {});
   EXPECT_TRUE(device_.try_allocate(50_MiB));
+}
+
+TEST_F(UnlockedMalloc, NorDoesWhatTheDriverHadNoHostMemoryFor) {
+  meanwhile([] { throw std::bad_alloc(); });
+  EXPECT_THROW(static_cast<void>(device_->allocate({s0, 60_MiB})), std::bad_alloc);
+  EXPECT_EQ(asked(), 0_B);
+  device_->set_memory_fraction(0.6);
+  EXPECT_EQ(device_.allocate(60_MiB), seg(1));
 }
 
 // What becomes free while the driver says no is found after the wait for events.

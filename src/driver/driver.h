@@ -2,6 +2,8 @@
 // the simulated GPU's, or a decorator over another. Calls name the device; none depends on, or
 // changes, the calling thread's current device or context.
 //
+// A call throws nothing but std::bad_alloc, and then it has done nothing.
+//
 // Thread safety: an implementation can be called from several threads at a time.
 #pragma once
 

@@ -29,7 +29,8 @@ Result<Done, std::string> Streams::make(const MakeStream& make, DeviceIndex devi
   }
   const auto made = gpu_.make_stream(options);
   if (!made) return Failure{made.error()};
-  streams_[make.stream] = {*made, false, {made->device}};
+  streams_[make.stream] = {*made, false};
+  devices_[made->handle].insert(made->device);
   return Done{};
 }
 
@@ -37,12 +38,13 @@ Result<Done, std::string> Streams::destroy(const std::string& name, bool announc
   NamedStream& stream = streams_.at(name);
   auto destroyed = gpu_.destroy_stream(stream.ref, announced);
   if (destroyed) stream.is_dead = true;
+  if (destroyed && announced) devices_[stream.ref.handle].clear();
   return destroyed;
 }
 
 void Streams::note_device(const std::string& name, DeviceIndex device) {
   const auto found = streams_.find(name);
-  if (found != streams_.end()) found->second.devices.insert(device);
+  if (found != streams_.end()) devices_[found->second.ref.handle].insert(device);
 }
 
 const NamedStream* Streams::find(const std::string& name) const {

@@ -22,7 +22,6 @@ namespace cairn::testing {
 struct NamedStream {
   StreamRef ref;
   bool is_dead = false;
-  std::set<DeviceIndex> devices;  // Its own, and those whose memory was asked for on it.
 };
 
 class Streams {
@@ -37,6 +36,11 @@ class Streams {
   Result<Done, std::string> destroy(const std::string& name, bool announced);
   // Memory of the device was asked for on the stream of this name.
   void note_device(const std::string& name, DeviceIndex device);
+  // To which devices the stream is known: its own, and those whose memory was asked for under its
+  // handle since the end of a stream of that handle was last announced. REQUIRES: it is known.
+  std::set<DeviceIndex> devices(const std::string& name) const {
+    return devices_.at(streams_.at(name).ref.handle);
+  }
 
   const NamedStream* find(const std::string& name) const;  // Null: not known, `s0` or `ptds`.
   // Which stream of its device it is to the allocator.
@@ -49,6 +53,7 @@ class Streams {
   simulator::SimulatedGpu& gpu_;
   const StreamIdentity identity_;
   std::map<std::string, NamedStream> streams_;
+  std::map<std::uint64_t, std::set<DeviceIndex>> devices_;  // By handle; see devices().
 };
 
 }  // namespace cairn::testing

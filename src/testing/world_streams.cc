@@ -22,7 +22,7 @@ StepResult World::Impl::act(const MakeStream& make) {
 StepResult World::Impl::act(const DestroyStream& destroy) {
   const auto dying = working_stream(destroy.stream);
   if (!dying) return dying.error();
-  const std::set<DeviceIndex> devices = streams_.find(destroy.stream)->devices;
+  const std::set<DeviceIndex> devices = streams_.devices(destroy.stream);
   const StreamId id = streams_.id(*dying);
   for (const DeviceIndex device : devices) {
     if (destroy.unannounced) break;
