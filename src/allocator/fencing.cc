@@ -85,7 +85,7 @@ Result<Done, Error> Fencing::fence_context(StreamKey stream, Block* block) {
 
 Result<Fencing::Taken, Error> Fencing::take_event(DeviceIndex device, ContextHandle context) {
   EventHome& home = context_.state.pools.home(device, context);
-  taken_.reserve(taken_.size() + 1);
+  if (taken_.size() == taken_.capacity()) taken_.reserve(2 * taken_.size() + 1);
   if (!home.unused.empty()) {
     taken_.push_back({&home, home.unused.back()});
     home.unused.pop_back();
