@@ -1,5 +1,8 @@
 #!/usr/bin/env python3
-"""Checks traces: grammar, names, totals of the header. Needs nothing but Python."""
+"""Checks traces: grammar, names, totals of the header. Needs nothing but Python.
+
+usage: bench/check_trace.py TRACE.program.gz...
+"""
 
 import gzip
 import re
@@ -45,5 +48,8 @@ def check(path):
     )
 
 
+if len(sys.argv) == 1 or sys.argv[1] in ("-h", "--help"):
+    print(__doc__)
+    sys.exit(0 if len(sys.argv) > 1 else 2)
 for trace in sys.argv[1:]:
     check(trace)

@@ -97,11 +97,11 @@ int main(int count, char** arguments) {
   app.add_option("--programs", wanted.programs, "how many")->capture_default_str();
   app.add_option("--seed", wanted.seed, "of the first one")->capture_default_str();
   app.add_option("--operations", wanted.operations, "of each")->capture_default_str();
-  app.add_option("--stride", wanted.loop.stride, "only each so manieth call of a kind fails")
-      ->check(CLI::PositiveNumber)
+  app.add_option("--stride", wanted.loop.stride, "of the calls of a kind only every N-th fails")
+      ->check(CLI::Range(std::uint64_t{1}, ~std::uint64_t{0}))
       ->capture_default_str();
   app.add_option("--lasting", wanted.loop.stride_of_lasting,
-                 "from each so manieth call on all calls of its kind fail; 0: never")
+                 "from every N-th call of a kind on, all fail; 0: never")
       ->capture_default_str();
   app.add_option("--jobs", wanted.jobs, "processes at a time")
       ->check(CLI::Range(1, 256))

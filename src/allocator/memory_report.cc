@@ -53,7 +53,8 @@ std::string words_of_device(const MemoryReport& report) {
 
 std::string words_of_allocator(const MemoryReport& report) {
   std::string words;
-  if (report.limit_bytes) words += in_words(*report.limit_bytes) + " allowed. ";
+  if (report.limit_bytes)
+    words += in_words(*report.limit_bytes) + " allowed by the memory fraction. ";
   words += "Of the " + in_words(report.reserved_bytes()) + " that Cairn holds, " +
            in_words(report.allocated_bytes) + " is allocated";
   if (report.private_bytes > 0)
@@ -62,6 +63,12 @@ std::string words_of_allocator(const MemoryReport& report) {
   if (report.pending_bytes > 0)
     words += " (" + in_words(report.pending_bytes) + " of it waits for other streams)";
   return words + ".";
+}
+
+std::string advice(const MemoryReport& report) {
+  if (report.unallocated_bytes == 0) return "";
+  return " What is reserved but unallocated lies between live blocks, or belongs to other streams; "
+         "if it is much, max_split_size_mb may reduce fragmentation.";
 }
 
 Error with(MemoryReport report, ErrorCode code, std::string message) {
@@ -90,11 +97,7 @@ Error out_of_memory(DeviceState& state, const HeapRequest& request, Driver& driv
     report.processes.push_back({process.pid, process.used.count});
   }
   std::string message = beginning(report, request.stream) + words_of_device(report) +
-                        words_of_allocator(report) +
-                        " What is reserved but unallocated lies between live blocks, or belongs to "
-                        "other streams; if it is much, max_split_size_mb may reduce "
-                        "fragmentation." +
-                        complaints;
+                        words_of_allocator(report) + advice(report) + complaints;
   return with(std::move(report), ErrorCode::out_of_memory, std::move(message));
 }
 

@@ -61,11 +61,12 @@ TEST_F(MemoryReportTest, TheFieldsAreWhatTheStatisticsAndTheDriverSay) {
 TEST_F(MemoryReportTest, EveryQuantityIsInTheWords) {
   device_->set_memory_fraction(0.9);
   const Error error = error_of_request(29_MiB + 1_KiB, s2);
-  expect_words(error,
-               {"CUDA out of memory", "Tried to allocate 30.00 MiB", "request of 30409728 bytes",
-                "stream 0x52", "GPU 0", "total capacity of 100.00 MiB", "3.00 GiB is free",
-                "90.00 MiB allowed", "32.00 MiB that Cairn holds", "15.00 MiB is allocated",
-                "17.00 MiB is reserved but unallocated", "max_split_size_mb"});
+  expect_words(
+      error,
+      {"CUDA out of memory", "Tried to allocate 30.00 MiB", "request of 30409728 bytes",
+       "stream 0x52", "GPU 0", "total capacity of 100.00 MiB", "3.00 GiB is free",
+       "90.00 MiB allowed by the memory fraction", "32.00 MiB that Cairn holds",
+       "15.00 MiB is allocated", "17.00 MiB is reserved but unallocated", "max_split_size_mb"});
   EXPECT_EQ(error.message.find("private"), std::string::npos);
   EXPECT_EQ(error.message.find("waits"), std::string::npos);
 }
@@ -90,6 +91,14 @@ TEST_F(MemoryReportTest, WhereTheDriverDoesNotAnswerTheRestIsTold) {
   EXPECT_EQ(error.memory->total_bytes, std::nullopt);
   EXPECT_EQ(error.memory->free_bytes, std::nullopt);
   expect_words(error, {"does not say how much memory it has", "15.00 MiB is allocated"});
+}
+
+TEST_F(MemoryReportTest, WhereNothingIsUnallocatedThereIsNoAdvice) {
+  DeviceInTest device({}, 1, 100_MiB);
+  device.driver().answer(DriverCall::malloc, {oom, oom});
+  const Error error = error_of(device.try_allocate(30_MiB));
+  expect_words(error, {"and 0 bytes is reserved but unallocated."});
+  EXPECT_EQ(error.message.find("max_split_size_mb"), std::string::npos);
 }
 
 TEST_F(MemoryReportTest, OtherFailuresHaveNone) {

@@ -13,7 +13,10 @@
 //
 // Stream semantics: memory belongs to the stream it was allocated for. It can be freed while work
 // on that stream still uses it, since it is handed out again for the same stream alone, behind that
-// work. Work on another stream must be done before the free, or ordered before later work on the
+// work. So what allocate() gives may be in use by work that was put on that stream before: another
+// stream must wait for the block's own (by an event) before it first touches the block.
+//
+// Work on another stream must be done before the free, or ordered before later work on the
 // block's stream, or that stream must be named to record_stream() or free_on(): then the memory is
 // handed out again only when the work that was on it at the free is done (an event is recorded
 // there, and looked at by later allocations). Memory goes back to the driver only after its
@@ -24,6 +27,8 @@
 // gives the handle to another. Handle 2 (cudaStreamPerThread) is the calling thread's; where a
 // program is compiled for per-thread default streams, null means that too. Do not call from host
 // functions that run in a stream (cudaLaunchHostFunc): the allocator may be waiting for them.
+// Captures are not supported yet. Do not call while a stream is captured: in mode global (CUDA's
+// default) from any thread, in mode thread_local from the capturing one, for that stream never.
 //
 // Sizes and alignments are in bytes. Every member may throw std::bad_alloc when the host has no
 // memory; a member whose name begins with `try_` throws nothing and gives the reason as an Error.
