@@ -26,8 +26,10 @@ struct SegmentInfo {
   int device = 0;
   std::uint64_t address = 0;
   std::uint64_t size_bytes = 0;
-  std::uint64_t stream = 0;  // The handle, as a number; 0 is the legacy default stream.
-  bool is_large = false;     // Of the pool for requests above 1 MiB.
+  // The handle (or the id, with stream_identity:id) as a number; 0 is the legacy default stream.
+  // From 2^61 on they are Cairn's own: per-thread default streams, and streams that were forgotten.
+  std::uint64_t stream = 0;
+  bool is_large = false;  // Of the pool for requests above 1 MiB.
   std::vector<BlockInfo> blocks;
 };
 
