@@ -77,7 +77,15 @@ Allocator Allocator::from_settings(Driver& driver, std::string_view text) {
 }
 
 Allocator Allocator::from_environment(Driver& driver) {
-  return Allocator(driver, checked(settings_from_environment()));
+  try {
+    return Allocator(driver, checked(settings_from_environment()));
+  } catch (const Unsupported& refused) {
+    Error error = refused.error();
+    error.message +=
+        ". It is from the environment: the first that is set of CAIRN_ALLOC_CONF, "
+        "PYTORCH_CUDA_ALLOC_CONF and PYTORCH_ALLOC_CONF counts";
+    throw_error(std::move(error));
+  }
 }
 
 Allocator::~Allocator() = default;

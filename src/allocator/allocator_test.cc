@@ -119,6 +119,21 @@ TEST(AllocatorMade, SettingsThatAreNotThereYetAreRefusedByName) {
   EXPECT_EQ(driver.calls(), Calls{});
 }
 
+TEST(AllocatorMade, ARefusedSettingOfTheEnvironmentIsSaidToBeFromThere) {
+  ScriptedDriver driver;
+  const Variable theirs("PYTORCH_CUDA_ALLOC_CONF", "expandable_segments:True");
+  try {
+    Allocator::from_environment(driver);
+    ADD_FAILURE();
+  } catch (const Unsupported& error) {
+    const std::string words = error.what();
+    EXPECT_NE(words.find("expandable_segments:True"), std::string::npos) << words;
+    EXPECT_NE(words.find("PYTORCH_CUDA_ALLOC_CONF"), std::string::npos) << words;
+  }
+  const Variable ours("CAIRN_ALLOC_CONF", "");
+  Allocator::from_environment(driver);
+}
+
 TEST(AllocatorMade, WarningsDoNotStandInTheWay) {
   ScriptedDriver driver;
   const Variable theirs("PYTORCH_CUDA_ALLOC_CONF", "of_the_future:1,large_segment_size_mb:22");
