@@ -7,7 +7,6 @@
 #include "allocator/event_progress.h"
 #include "allocator/release.h"
 #include "allocator/retry_ladder.h"
-#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 namespace {
@@ -55,7 +54,6 @@ Result<Address, Error> DeviceAllocator::allocate(const HeapRequest& request) {
   RetryLadder ladder(request, shared_.callbacks);
   {
     const auto state = state_.lock();
-    CAIRN_AUDIT(*state);
     const auto ready = be_ready(*state);
     if (!ready) return Failure{ready.error()};
     if (const Block* block = state->heap.allocate(request)) return block->ptr;
@@ -74,7 +72,6 @@ Result<Address, Error> DeviceAllocator::climb_on(RetryLadder& ladder) {
       throw;
     }
     const auto state = state_.lock();
-    CAIRN_AUDIT(*state);
     ladder.climb(context(*state));
   }
   Result<Address, Error>& result = ladder.result();
@@ -116,7 +113,6 @@ Result<bool, Error> DeviceAllocator::free(Address address, const BlockCheck* che
 }
 
 Result<bool, Error> DeviceAllocator::free_with_uses(DeviceState& state, Block& block) {
-  CAIRN_AUDIT(state);
   Fencing fencing(context(state));
   for (const StreamKey& stream : state.heap.uses(block)) {
     if (state.lost) break;
@@ -172,7 +168,6 @@ Result<Done, Error> DeviceAllocator::forget_stream(StreamKey stream) {
   const auto state = state_.lock();
   const bool is_pending = state->queues.all().contains(stream);
   if (!is_pending && !state->heap.knows(stream)) return Done{};
-  CAIRN_AUDIT(*state);
   Fencing fencing(context(*state));
   if (!state->lost) {
     const auto fenced = fencing.fence(stream, nullptr);
@@ -189,14 +184,12 @@ Result<Done, Error> DeviceAllocator::forget_stream(StreamKey stream) {
 Result<Done, Error> DeviceAllocator::process_events() {
   const auto state = state_.lock();
   if (state->lost) return Failure{device_is_lost(*state)};
-  CAIRN_AUDIT(*state);
   return look_at_events(*state, shared_.driver);
 }
 
 Result<Done, Error> DeviceAllocator::empty_cache() {
   const auto state = state_.lock();
   if (state->lost) return Failure{device_is_lost(*state)};
-  CAIRN_AUDIT(*state);
   auto waited = wait_for_all_events(*state, shared_.driver);
   if (!waited) return waited;
   return release_all_free(context(*state));

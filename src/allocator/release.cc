@@ -41,6 +41,13 @@ void passing_over_failure(Step&& step) noexcept {
   }
 }
 
+void wait_until_idle(StreamId stream, const DeviceContext& context) noexcept {
+  DeviceState& state = context.state;
+  if (!state.heap.may_be_in_use(stream)) return;
+  passing_over_failure([&] { return wait_for_stream({state.device(), stream}, context); });
+  state.heap.mark_idle(stream);
+}
+
 // Events that could not be waited for; those that stand for several blocks stand there in a row.
 void destroy_events(const EventQueues::Queue& queue, const DeviceContext& context) {
   EventHandle last{};
@@ -90,11 +97,7 @@ void give_everything_back(const DeviceContext& context) noexcept {
   DeviceState& state = context.state;
   passing_over_failure([&] { return wait_for_all_events(state, context.driver); });
   for (const auto& [address, segment] : state.heap.segments()) {
-    const StreamKey stream{state.device(), segment.stream};
-    if (!state.lost && state.heap.may_be_in_use(stream.id)) {
-      passing_over_failure([&] { return wait_for_stream(stream, context); });
-      state.heap.mark_idle(stream.id);
-    }
+    if (!state.lost) wait_until_idle(segment.stream, context);
     if (state.lost) return;
     static_cast<void>(state.noted(context.driver.free(state.device(), address)));
   }

@@ -7,6 +7,7 @@
 #include "allocator/memory_report.h"
 #include "allocator/release.h"
 #include "base/in_words.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 
@@ -27,6 +28,7 @@ const RetryLadder::Rung RetryLadder::rungs[] = {
 };
 
 void RetryLadder::climb(const DeviceContext& context) {
+  CAIRN_AUDIT(context.state);
   while (!is_over()) {
     const Rung rung = rungs[rung_++];
     if ((this->*rung)(context) == Next::act) return;
