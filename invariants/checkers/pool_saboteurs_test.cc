@@ -296,10 +296,12 @@ TEST(Saboteur, P6_AShareThatCountsASegmentTooFew) {
 }
 
 TEST(Saboteur, P7_ABlockThatBecameFreeAtALaterSearch) {
-  SmallHeap small;
+  Options options;
+  options.garbage_collection_threshold = 0.5;
+  SmallHeap small(options);
   small.hole.gc_count_base = 1;
   EXPECT_EQ(broken_in(small.heap), Ids{"P7"});
-  small.heap.set_count_searches(true);
+  small.heap.set_limited(true);
   EXPECT_EQ(small.heap.allocate({StreamId{2}, 2_MiB}), nullptr);
   EXPECT_EQ(broken_in(small.heap), Ids{});
 }

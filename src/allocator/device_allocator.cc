@@ -207,7 +207,7 @@ void DeviceAllocator::set_memory_fraction(double fraction) {
   if (fraction < 1.0) {
     state->limit = part_of(total_, fraction, [](double bytes) { return std::round(bytes); });
   }
-  state->heap.set_count_searches(state->limit && state->collects_garbage);
+  state->heap.set_limited(state->limit.has_value());
 }
 
 double DeviceAllocator::memory_fraction() const {
@@ -223,8 +223,6 @@ void DeviceAllocator::reconfigure(const Options& options) {
 }
 
 void DeviceAllocator::set_policy(DeviceState& state, const Options& options) {
-  state.collects_garbage = options.garbage_collection_threshold > 0.0;
-  state.heap.set_count_searches(state.limit && state.collects_garbage);
   state.rejects = options.throw_on_cudamalloc_oom;
   state.rejected_above = part_of(total_, options.per_process_memory_fraction,
                                  [](double bytes) { return std::trunc(bytes); });

@@ -41,7 +41,6 @@ struct DeviceState {
   std::optional<CudaStatus> lost;  // The first sticky failure: no call is made any more.
   std::optional<Bytes> limit;      // Of reserved().
   Bytes rejected_above;            // Of reserved(), where PyTorch's early rejection is on.
-  bool collects_garbage = false;   // garbage_collection_threshold is set.
   bool rejects = false;            // throw_on_cudamalloc_oom
   bool asks_unlocked = false;      // release_lock_on_cudamalloc
   Bytes asked;                     // By threads that wait for the driver without the lock.

@@ -73,10 +73,16 @@ class CountingDriver final : public Driver {
     if (event == broken_) return Failure{CudaStatus::unknown};
     return is_done_;
   }
-  DriverResult<Done> event_sync(DeviceIndex, EventHandle) override { return Done{}; }
+  DriverResult<Done> event_sync(DeviceIndex, EventHandle) override {
+    if (refuses_waits_) return Failure{CudaStatus::unknown};
+    return Done{};
+  }
   DriverResult<Done> event_destroy(DeviceIndex, EventHandle) override { return Done{}; }
   DriverResult<Done> ctx_record(DeviceIndex, EventHandle) override { return Done{}; }
-  DriverResult<Done> stream_sync(StreamRef) override { return Done{}; }
+  DriverResult<Done> stream_sync(StreamRef) override {
+    if (refuses_waits_) return Failure{CudaStatus::unknown};
+    return Done{};
+  }
   DriverResult<Done> device_sync(DeviceIndex) override { return Done{}; }
   DriverResult<ContextHandle> stream_ctx(StreamRef stream) override {
     return ContextHandle{stream.handle % 3};
@@ -85,6 +91,7 @@ class CountingDriver final : public Driver {
 
   std::size_t segments_out() const { return segments_out_; }
   void finish_events() { is_done_ = true; }
+  void refuse_waits() { refuses_waits_ = true; }
   void break_query_of(std::uint64_t event) { broken_ = EventHandle{event}; }
 
  private:
@@ -94,6 +101,7 @@ class CountingDriver final : public Driver {
   std::size_t segments_out_ = 0;
   std::uint64_t events_ = 0;
   bool is_done_ = false;
+  bool refuses_waits_ = false;
   EventHandle broken_;
 };
 
@@ -365,6 +373,26 @@ TEST_F(HostMemory, AnAllocationThatAsksWithoutTheLockChangesNothing) {
   }
   EXPECT_GT(failures, 20);
   EXPECT_EQ(devices.device(0).stats().allocation.all.current, 100);
+}
+
+// Its waits fail, and there is no memory for the words of that.
+TEST_F(HostMemory, TheEndOfAnAllocatorGivesEverythingBack) {
+  for (int failing = 1; failing <= 12; ++failing) {
+    CountingDriver driver(4_GiB);
+    {
+      AllDevices devices(driver, {});
+      for (std::uintptr_t i = 0; i < 4; ++i) {
+        const Address address = *devices.allocate({20 << 20, 0, stream(16 * i)});
+        ASSERT_TRUE(devices.record_stream(address, stream(0x90), Allocator::block_device));
+        ASSERT_TRUE(devices.free(address, nullptr));
+        ASSERT_TRUE(devices.free(*devices.allocate({1 << 20, 0, stream(16 * i)}), nullptr));
+      }
+      driver.refuse_waits();
+      allocations_until_failure = failing;
+    }
+    allocations_until_failure = 0;
+    EXPECT_EQ(driver.segments_out(), 0U) << failing;
+  }
 }
 
 TEST_F(HostMemory, TheFormThatDoesNotThrowSaysSo) {

@@ -65,7 +65,7 @@ RetryLadder::Next RetryLadder::search_called_back(const DeviceContext& context) 
 }
 
 RetryLadder::Next RetryLadder::collect_garbage(const DeviceContext& context) {
-  if (!context.state.limit || !context.state.collects_garbage) return Next::rung;
+  if (!context.state.limit) return Next::rung;
   const auto released = release_segments(context, context.state.heap.garbage(*context.state.limit));
   return released ? Next::rung : over(Failure{released.error()});
 }

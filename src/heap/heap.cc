@@ -225,6 +225,7 @@ void Heap::reconfigure(const Options& options) {
   CAIRN_AUDIT(*this);
   policy_ = SizePolicy(options);
   collection_threshold_ = options.garbage_collection_threshold;
+  set_limited(is_limited_);
   std::int64_t allocations = 0;
   std::int64_t segments = 0;
   for (const auto& [address, segment] : segments_) {

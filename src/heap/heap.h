@@ -104,11 +104,15 @@ class Heap {
 
   // ---- short memory ----
 
-  // Whether searches count for ages (PyTorch: only where there is something to collect).
-  void set_count_searches(bool count) { counts_searches_ = count; }
+  // Whether a limit is set. Searches count for ages only where there is something to collect: under
+  // a limit, with a threshold above 0 (PyTorch).
+  void set_limited(bool limited) {
+    is_limited_ = limited;
+    counts_searches_ = is_limited_ && collection_threshold_ > 0.0;
+  }
   bool counts_searches() const { return counts_searches_; }
   // Which segments to give back, in order, since more than the threshold's part of `limit` is held
-  // (PyTorch: garbage_collect_cached_blocks). REQUIRES: the threshold is above 0.
+  // (PyTorch: garbage_collect_cached_blocks). None where the threshold is 0.
   std::vector<const Segment*> garbage(Bytes limit) const;
   // Changes what of `options` the heap decides by; what counts as oversize is counted anew.
   void reconfigure(const Options& options);
@@ -171,8 +175,9 @@ class Heap {
   LiveTable live_;
   Ledger ledger_;
   std::uint64_t next_registration_counter_ = 1;
-  bool counts_searches_ = false;
-  double collection_threshold_;  // The part of the limit above which garbage is collected.
+  bool is_limited_ = false;
+  bool counts_searches_ = false;  // Derived from both, for the hit path.
+  double collection_threshold_;   // The part of the limit above which garbage is collected.
   std::map<Address, ColdBlockFields> cold_fields_;  // Of the blocks that have any.
 };
 

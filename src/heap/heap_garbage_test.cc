@@ -22,7 +22,7 @@ Options with_threshold(double threshold) {
 class AgingHeap : public HeapInTest {
  public:
   explicit AgingHeap(double threshold) : HeapInTest(with_threshold(threshold)) {
-    (*this)->set_count_searches(true);
+    (*this)->set_limited(true);
   }
   // Lets all that is free in the large pool, or the small one, grow older.
   void search(int times, Bytes size = 2_MiB) {
@@ -126,15 +126,27 @@ TEST(HeapGarbage, WholeFreeSegmentsOfTheLargePoolAlone) {
   EXPECT_EQ(heap.garbage(10_MiB), Addresses{});
 }
 
+TEST(HeapGarbage, WithoutAThresholdNothingIsGarbageNorDoSearchesCount) {
+  HeapInTest heap;
+  heap->set_limited(true);
+  heap.free(heap.allocate(20_MiB));
+  EXPECT_TRUE(heap->garbage(1_MiB).empty());
+  EXPECT_EQ(heap->pool(PoolKind::large).searches, 0);
+  heap.reconfigure(with_threshold(0.5));
+  EXPECT_EQ(heap->garbage(1_MiB).size(), 1U);
+  heap.allocate(20_MiB);
+  EXPECT_EQ(heap->pool(PoolKind::large).searches, 1);
+}
+
 // ---- ages ----
 
 TEST(HeapAges, FirstSearchesCountHitsAndMissesInEachPool) {
-  HeapInTest heap;
+  HeapInTest heap(with_threshold(0.5));
   const BlockPool& large = heap->pool(PoolKind::large);
   const BlockPool& small = heap->pool(PoolKind::small);
   heap.allocate(20_MiB);
   EXPECT_EQ(large.searches, 0);  // Nobody wants to know.
-  heap->set_count_searches(true);
+  heap->set_limited(true);
   heap.free(heap.allocate(20_MiB));
   heap.allocate(20_MiB);
   EXPECT_EQ(large.searches, 2);
@@ -143,7 +155,7 @@ TEST(HeapAges, FirstSearchesCountHitsAndMissesInEachPool) {
   EXPECT_EQ(small.searches, 0);
   heap.allocate(1_KiB);
   EXPECT_EQ(small.searches, 1);
-  heap->set_count_searches(false);
+  heap->set_limited(false);
   heap.allocate(20_MiB);
   EXPECT_EQ(large.searches, 2);
 }

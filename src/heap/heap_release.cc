@@ -108,6 +108,7 @@ Heap::OversizeRelease Heap::oversize_releasable(const HeapRequest& request) cons
 }
 
 std::vector<const Segment*> Heap::garbage(Bytes limit) const {
+  if (collection_threshold_ == 0.0) return {};
   const auto kept =
       static_cast<std::uint64_t>(collection_threshold_ * static_cast<double>(limit.count));
   if (ledger_.reserved() <= Bytes{kept}) return {};
