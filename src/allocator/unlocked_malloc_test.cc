@@ -139,19 +139,6 @@ TEST_F(UnlockedMalloc, NorDoesWhatTheDriverHadNoHostMemoryFor) {
   EXPECT_EQ(device_.allocate(60_MiB), seg(1));
 }
 
-// What the driver gives is too small by the new settings; it stays cached.
-TEST_F(UnlockedMalloc, ARequestThatNeedsMoreByNewSettingsAsksAgain) {
-  meanwhile([&] {
-    Options options = unlocked();
-    options.roundup_power2_divisions.fill(1 << 1);
-    device_->reconfigure(options);
-  });
-  EXPECT_EQ(device_.allocate(18_MiB), seg(2));
-  EXPECT_EQ(calls(), (Calls{"malloc 0 18MiB", "malloc 0 24MiB"}));
-  EXPECT_EQ(device_.segments(), (std::vector{seg(1), seg(2)}));
-  EXPECT_EQ(asked(), 0_B);
-}
-
 // What becomes free while the driver says no is found after the wait for events.
 TEST_F(UnlockedMalloc, AfterANoTheRungsGoOnWithWhatThereIsThen) {
   const Address live = device_.allocate(30_MiB);
