@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "allocator/all_devices.h"
+#include "allocator/counting_driver.h"
 #include "cairn/allocator.h"
 #include "invariants/catalogue/hook.h"
 #include "invariants/catalogue/report.h"
@@ -45,65 +46,6 @@ namespace cairn {
 namespace {
 
 using namespace literals;
-
-// So much memory, and no allocation of its own. Events are done by choice.
-class CountingDriver final : public Driver {
- public:
-  explicit CountingDriver(Bytes memory) : memory_(memory) {}
-
-  int device_count() const override { return 1; }
-  Bytes total_memory(DeviceIndex) const override { return memory_; }
-  DriverResult<Address> malloc(DeviceIndex, Bytes size) override {
-    if (used_ + size > memory_) return Failure{CudaStatus::out_of_memory};
-    used_ += size;
-    ++segments_out_;
-    next_ = next_ + 1_GiB;
-    return next_;
-  }
-  DriverResult<Done> free(DeviceIndex, Address) override {
-    --segments_out_;
-    return Done{};
-  }
-  DriverResult<MemoryInfo> mem_info(DeviceIndex) override { return MemoryInfo{0_B, memory_}; }
-  DriverResult<EventHandle> event_create(DeviceIndex, ContextHandle) override {
-    return EventHandle{++events_};
-  }
-  DriverResult<Done> event_record(StreamRef, EventHandle) override { return Done{}; }
-  DriverResult<bool> event_query(DeviceIndex, EventHandle event) override {
-    if (event == broken_) return Failure{CudaStatus::unknown};
-    return is_done_;
-  }
-  DriverResult<Done> event_sync(DeviceIndex, EventHandle) override {
-    if (refuses_waits_) return Failure{CudaStatus::unknown};
-    return Done{};
-  }
-  DriverResult<Done> event_destroy(DeviceIndex, EventHandle) override { return Done{}; }
-  DriverResult<Done> ctx_record(DeviceIndex, EventHandle) override { return Done{}; }
-  DriverResult<Done> stream_sync(StreamRef) override {
-    if (refuses_waits_) return Failure{CudaStatus::unknown};
-    return Done{};
-  }
-  DriverResult<Done> device_sync(DeviceIndex) override { return Done{}; }
-  DriverResult<ContextHandle> stream_ctx(StreamRef stream) override {
-    return ContextHandle{stream.handle % 3};
-  }
-  DriverResult<std::uint64_t> stream_id(StreamRef stream) override { return stream.handle; }
-
-  std::size_t segments_out() const { return segments_out_; }
-  void finish_events() { is_done_ = true; }
-  void refuse_waits() { refuses_waits_ = true; }
-  void break_query_of(std::uint64_t event) { broken_ = EventHandle{event}; }
-
- private:
-  Bytes memory_;
-  Bytes used_;
-  Address next_;
-  std::size_t segments_out_ = 0;
-  std::uint64_t events_ = 0;
-  bool is_done_ = false;
-  bool refuses_waits_ = false;
-  EventHandle broken_;
-};
 
 Stream stream(std::uintptr_t handle) { return reinterpret_cast<Stream>(handle); }
 
