@@ -6,7 +6,7 @@
 #include <memory>
 
 #include "testing/liar_in_test.h"
-#include "testing/random_run.h"
+#include "testing/op_run.h"
 
 namespace {
 
@@ -16,18 +16,18 @@ using cairn::DriverResult;
 using cairn::EventHandle;
 using cairn::StreamRef;
 using cairn::testing::Liar;
-using cairn::testing::RandomRun;
+using cairn::testing::OpRun;
 using cairn::testing::WorldOptions;
 
 template <class Lie>
-RandomRun first_that_finds(std::uint64_t seeds) {
+OpRun first_that_finds(std::uint64_t seeds) {
   WorldOptions options;
   options.wrap_driver = [](Driver& below) { return std::make_unique<Lie>(below); };
   options.lockstep = false;  // The model sees the calls that were not made.
   options.checkers = false;
-  RandomRun run;
+  OpRun run;
   for (std::uint64_t seed = 1; seed <= seeds && run.holds(); ++seed)
-    run = cairn::testing::run_random(seed, 300, options);
+    run = cairn::testing::run_seed(seed, 300, options);
   return run;
 }
 
@@ -36,7 +36,7 @@ TEST(Canary, AnEventThatIsNotDoneIsMissed) {
     using Liar::Liar;
     DriverResult<bool> event_query(cairn::DeviceIndex, EventHandle) override { return true; }
   };
-  const RandomRun run = first_that_finds<SaysDone>(40);
+  const OpRun run = first_that_finds<SaysDone>(40);
   EXPECT_FALSE(run.holds());
   EXPECT_EQ(run.result.expected, "violations == 0");
 }
@@ -46,7 +46,7 @@ TEST(Canary, AnEventThatIsNotRecordedIsMissed) {
     using Liar::Liar;
     DriverResult<Done> event_record(StreamRef, EventHandle) override { return Done{}; }
   };
-  const RandomRun run = first_that_finds<RecordsNothing>(40);
+  const OpRun run = first_that_finds<RecordsNothing>(40);
   EXPECT_FALSE(run.holds());
   EXPECT_EQ(run.result.expected, "violations == 0");
 }
@@ -56,7 +56,7 @@ TEST(Canary, AStreamThatIsNotWaitedForIsMissed) {
     using Liar::Liar;
     DriverResult<Done> stream_sync(StreamRef) override { return Done{}; }
   };
-  const RandomRun run = first_that_finds<WaitsForNothing>(40);
+  const OpRun run = first_that_finds<WaitsForNothing>(40);
   EXPECT_FALSE(run.holds());
   EXPECT_EQ(run.result.expected, "violations == 0");
 }

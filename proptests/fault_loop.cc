@@ -10,8 +10,8 @@
 
 #include "jobs.h"
 #include "testing/fault_loop.h"
+#include "testing/op_run.h"
 #include "testing/printer.h"
-#include "testing/random_run.h"
 #include "testing/shrink.h"
 
 namespace {
@@ -21,12 +21,12 @@ using cairn::testing::Fault;
 using cairn::testing::FaultLoop;
 using cairn::testing::faults_of;
 using cairn::testing::JobState;
+using cairn::testing::OpRun;
 using cairn::testing::play;
 using cairn::testing::print_program;
 using cairn::testing::Program;
-using cairn::testing::RandomRun;
 using cairn::testing::run_jobs;
-using cairn::testing::run_random;
+using cairn::testing::run_seed;
 using cairn::testing::shrink;
 using cairn::testing::StepResult;
 using cairn::testing::with_fault;
@@ -56,8 +56,8 @@ bool survives(const Program& program, const Fault& fault) {
 std::map<std::uint64_t, Program> long_programs(const Wanted& wanted) {
   std::map<std::uint64_t, Program> programs;
   for (std::uint64_t seed = wanted.seed; programs.size() < wanted.programs; ++seed) {
-    RandomRun run = run_random(seed, wanted.operations);
-    if (run.operations == wanted.operations) programs.emplace(seed, std::move(run.program));
+    OpRun run = run_seed(seed, wanted.operations);
+    if (run.histogram.total() == wanted.operations) programs.emplace(seed, std::move(run.program));
   }
   return programs;
 }

@@ -7,8 +7,8 @@
 #include <string>
 
 #include "testing/fault_loop.h"
+#include "testing/op_run.h"
 #include "testing/printer.h"
-#include "testing/random_run.h"
 
 namespace {
 
@@ -18,19 +18,19 @@ using cairn::testing::documented_errors;
 using cairn::testing::Fault;
 using cairn::testing::faults_of;
 using cairn::testing::in_words;
+using cairn::testing::OpRun;
 using cairn::testing::play;
 using cairn::testing::Played;
 using cairn::testing::print_program;
 using cairn::testing::Program;
-using cairn::testing::RandomRun;
-using cairn::testing::run_random;
+using cairn::testing::run_seed;
 using cairn::testing::StepResult;
 using cairn::testing::with_fault;
 
 class FaultLoopOver : public testing::TestWithParam<std::uint64_t> {};
 
 TEST_P(FaultLoopOver, AnInjectedFailureKeepsThePromisedState) {
-  const RandomRun run = run_random(GetParam(), 150);
+  const OpRun run = run_seed(GetParam(), 150);
   ASSERT_TRUE(run.holds()) << in_words(run);
   const auto faults = faults_of(count_calls(run.program), {15, 60});
   EXPECT_GT(faults.size(), 5u);

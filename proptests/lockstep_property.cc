@@ -7,7 +7,7 @@
 #include <cstdint>
 #include <map>
 
-#include "testing/random_run.h"
+#include "testing/op_run.h"
 
 namespace {
 
@@ -21,13 +21,14 @@ using cairn::testing::in_words;
 using cairn::testing::Launch;
 using cairn::testing::MakeStream;
 using cairn::testing::MemoryFraction;
+using cairn::testing::op_kind_count;
 using cairn::testing::Operation;
+using cairn::testing::OpRun;
 using cairn::testing::Order;
 using cairn::testing::Poll;
-using cairn::testing::RandomRun;
 using cairn::testing::Reconfigure;
 using cairn::testing::Reset;
-using cairn::testing::run_random;
+using cairn::testing::run_seed;
 using cairn::testing::SetDevice;
 using cairn::testing::Sync;
 using cairn::testing::ThreadExit;
@@ -35,31 +36,33 @@ using cairn::testing::Use;
 
 RC_GTEST_PROP(Lockstep, TheModelForetellsEveryOperation, ()) {
   const auto seed = *rc::gen::noShrink(rc::gen::arbitrary<std::uint64_t>());
-  const RandomRun run = run_random(seed, 300);
+  const OpRun run = run_seed(seed, 300);
   if (!run.holds()) RC_FAIL("seed " + std::to_string(seed) + ": " + in_words(run));
 }
 
 // The property would say little if most of what it tries made no sense, or always failed.
 TEST(Lockstep, RandomOperationsDoWhatTheySay) {
-  RandomRun all;
+  OpRun all;
   for (std::uint64_t seed = 1; seed <= 100; ++seed) {
-    const RandomRun run = run_random(seed, 300);
+    const OpRun run = run_seed(seed, 300);
     ASSERT_TRUE(run.holds()) << "seed " << seed << ": " << in_words(run);
-    all.operations += run.operations;
+    all.statements += run.statements;
     all.failed += run.failed;
-    all.mistakes += run.mistakes;
+    all.histogram += run.histogram;
     for (const auto& [kind, count] : run.succeeded) all.succeeded[kind] += count;
   }
-  EXPECT_LT(all.mistakes * 20, all.operations);
-  EXPECT_LT(all.failed * 3, all.operations);
-  EXPECT_GT(all.failed * 100, all.operations);
+  for (std::size_t kind = 0; kind < op_kind_count; ++kind)
+    EXPECT_GT(all.histogram.executed[kind] * 100, all.histogram.total()) << kind;
+  EXPECT_LT(all.histogram.total_without_effect() * 10, all.histogram.total());
+  EXPECT_LT(all.failed * 3, all.statements);
+  EXPECT_GT(all.failed * 100, all.statements);
   for (const Operation& kind :
        {Operation(Alloc{}), Operation(Free{}), Operation(Use{}), Operation(Launch{}),
         Operation(Order{}), Operation(Sync{}), Operation(Advance{}), Operation(Poll{}),
         Operation(EmptyCache{}), Operation(Fault{}), Operation(SetDevice{}),
         Operation(MakeStream{}), Operation(DestroyStream{}), Operation(MemoryFraction{}),
         Operation(Reconfigure{}), Operation(Reset{}), Operation(ThreadExit{})}) {
-    EXPECT_GT(all.succeeded[kind.index()] * 1000, all.operations) << kind.index();
+    EXPECT_GT(all.succeeded[kind.index()] * 1000, all.statements) << kind.index();
   }
 }
 

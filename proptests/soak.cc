@@ -8,15 +8,15 @@
 #include <string>
 
 #include "jobs.h"
+#include "testing/op_run.h"
 #include "testing/play.h"
 #include "testing/printer.h"
-#include "testing/random_run.h"
 #include "testing/shrink.h"
 
 namespace {
 
 using cairn::testing::JobState;
-using cairn::testing::RandomRun;
+using cairn::testing::OpRun;
 
 struct Wanted {
   std::uint64_t operations = 1000000;
@@ -30,9 +30,9 @@ struct Wanted {
 
 using Number = unsigned long long;
 
-void report(const RandomRun& run, std::uint64_t seed, const Wanted& wanted) {
+void report(const OpRun& run, std::uint64_t seed, const Wanted& wanted) {
   std::fprintf(stderr, "seed %llu: found something\n", static_cast<Number>(seed));
-  RandomRun shortest = run;
+  OpRun shortest = run;
   if (wanted.shrinks && !run.mistake) {
     shortest.program = cairn::testing::shrink(run.program, wanted.world);
     shortest.result = cairn::testing::play(shortest.program, wanted.world).result;
@@ -57,13 +57,13 @@ int run_share(int job, JobState& state, const Wanted& wanted) {
   for (std::uint64_t done = 0; done < share; seed += jobs) {
     state.working_on = seed;
     const std::uint64_t length = wanted.length / 4 + seed % 7 * wanted.length / 4;
-    const RandomRun run = cairn::testing::run_random(seed, length, wanted.world);
+    const OpRun run = cairn::testing::run_seed(seed, length, wanted.world);
     if (!run.holds()) {
       report(run, seed, wanted);
       return 1;
     }
-    if (job == 0) say_progress(done, done + run.operations, share);
-    done += run.operations;
+    if (job == 0) say_progress(done, done + run.statements, share);
+    done += run.statements;
     state.done = done;
   }
   return 0;

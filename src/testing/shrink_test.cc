@@ -9,7 +9,7 @@
 #include "testing/parser.h"
 #include "testing/play.h"
 #include "testing/printer.h"
-#include "testing/random_run.h"
+#include "testing/op_run.h"
 
 namespace cairn::testing {
 namespace {
@@ -28,8 +28,8 @@ WorldOptions over_a_driver_that_keeps_all() {
 
 TEST(Shrink, LeavesWhatIsNeededToFindIt) {
   const WorldOptions options = over_a_driver_that_keeps_all();
-  RandomRun run;
-  for (std::uint64_t seed = 1; run.holds(); ++seed) run = run_random(seed, 300, options);
+  OpRun run;
+  for (std::uint64_t seed = 1; run.holds(); ++seed) run = run_seed(seed, 300, options);
   const Program shortest = shrink(run.program, options);
   EXPECT_LT(shortest.statements.size(), 12u) << print_program(shortest);
   EXPECT_EQ(play(shortest, options).result.kind, StepResult::Kind::finding);

@@ -1,15 +1,14 @@
-// A source of random operations for World: declarations first, then one operation after another,
-// each made in the knowledge of what became of those before. The Programs that come of it keep the
-// rules of streams, often by the least that will do: work on another stream than the block's waits
-// for the block's stream, and before a free that stream is recorded, or ordered before the block's,
-// or waited for. Kernels are long and time stands still for the most part, so that an allocator
-// that hands memory out early is seen by the judge. Weights are drawn anew for each seed, so that
-// long runs of one kind happen. The same seed and outcomes give the same operations.
+// Makes statements for World of operation records: declarations first, then for each operation the
+// statement that it means, and before that what the rules of streams demand, in the knowledge of
+// what became of all those before. The Programs that come of it keep these rules, often by the
+// least that will do: work on another stream than the block's waits for the block's stream, and
+// before a free that stream is recorded, or ordered before the block's, or waited for. So an
+// allocator that hands memory out early is seen by the judge, and nothing else is. The same tape
+// and the same outcomes give the same statements.
 //
 // Not thread-safe.
 #pragma once
 
-#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -18,20 +17,24 @@
 #include <string>
 #include <vector>
 
+#include "testing/dice.h"
+#include "testing/op.h"
 #include "testing/program.h"
-#include "testing/random_operations_draws.h"
-#include "testing/random_operations_state.h"
+#include "testing/program_state.h"
 
 namespace cairn::testing {
 
-class RandomOperations {
+class OpDecoder {
  public:
-  explicit RandomOperations(std::uint64_t seed);
+  explicit OpDecoder(const Setup& setup);
 
   // Devices, settings, segments and streams that are there at the start.
   std::vector<Statement> declarations();
 
-  Statement next();
+  // Begins the operation. REQUIRES: next() gave all of the one before.
+  void begin(const Op& op);
+  // Its next statement; none after the last one.
+  std::optional<Statement> next();
   // What became of the statement that next() gave last: whether it did what it says.
   void done(const Statement& statement, bool succeeded);
 
@@ -41,40 +44,19 @@ class RandomOperations {
   // Nothing can be allocated any more, since devices are lost: the Program may end here.
   bool is_stuck() const { return failures_in_a_row_ >= 40; }
 
+  const ProgramState& state() const { return state_; }
+
  private:
-  enum Kind {
-    alloc,
-    free_block,
-    launch,
-    use,
-    order,
-    sync,
-    advance,
-    bad_free,
-    poll,
-    empty_cache,
-    fault,
-    make_stream,
-    destroy_stream,
-    memory_fraction,
-    reconfigure,
-    switch_device,
-    thread_exit,
-    reset,
-    kind_count
-  };
   // Who can say a statement, and on which current device; none: on any.
   struct Speaker {
     int thread = 0;
     std::optional<DeviceIndex> device;
   };
 
-  void declare_segment(std::vector<Statement>& statements, DeviceIndex device);
-  MakeStream draw_new_stream();
+  void declare_segment(std::vector<Statement>& statements);
+  MakeStream new_stream(DeviceIndex device, bool blocking);
 
-  // ---- plans (random_operations_plans.cc): statements that belong together ----
-  Kind draw_kind();
-  void plan(Kind kind);
+  // ---- plans (op_decoder_plans.cc): statements that belong together ----
   void plan_alloc();
   void plan_free();
   void plan_launch();
@@ -97,23 +79,31 @@ class RandomOperations {
   // None where no thread can name all these streams in one statement.
   std::optional<Speaker> speaker_of(std::initializer_list<StreamPlace> places);
 
-  DeviceIndex draw_device() {
-    return static_cast<DeviceIndex>(dice_.below(static_cast<std::uint64_t>(tastes_.devices)));
+  // ---- what the operation's fields mean now ----
+  Speaker anyone() const { return {thread(), {}}; }
+  int thread() const { return threads_[op_.thread % threads_.size()]; }
+  DeviceIndex device() const { return static_cast<DeviceIndex>(op_.device % devices_); }
+  StreamPlace place(std::uint8_t index, DeviceIndex device) const;
+  StreamPlace place() const { return place(op_.stream, device()); }
+  template <class Value>
+  const Value& pick(const std::vector<Value>& values) const {
+    return values[op_.block * values.size() >> 16];
   }
-  int draw_thread() { return dice_.pick(threads_); }
-  StreamPlace draw_place(DeviceIndex device);
-  StreamPlace draw_place();
-  const KnownBlock& draw_block() { return dice_.pick(state_.live()); }
-  const KnownStream* draw_stream(KnownStream::Life life);
+  const KnownBlock& block() const { return pick(state_.live()); }
+  const std::string& freed() const { return pick(state_.freed()); }  // Its name.
+  const KnownStream* pick_stream(KnownStream::Life life, std::uint8_t index) const;
   std::size_t count_streams() const;
+  bool is_on(std::uint8_t bit) const { return (setup_.switches & bit) != 0; }
 
-  Dice dice_;
-  Tastes tastes_;
-  std::size_t most_streams_;  // By name, at a time.
-  std::array<std::uint64_t, kind_count> weights_{};
+  const Setup setup_;
+  const int devices_;
+  const std::size_t most_live_;
+  const std::size_t most_streams_;  // By name, at a time.
   std::vector<int> threads_;
-  int next_thread_;
+  int next_thread_ = 4;
   ProgramState state_;
+  Op op_;
+  Dice dice_{0};  // By the operation's luck.
   std::deque<Statement> plan_;
   std::uint64_t blocks_named_ = 0;
   std::uint64_t streams_named_ = 0;

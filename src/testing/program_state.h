@@ -1,6 +1,6 @@
 // What a Program has done so far, as far as its next statements depend on it: which streams,
 // threads and blocks there are, and for each block which streams may work on it and which have.
-// By it RandomOperations makes Programs that keep to the rules of streams (README.md, Mistakes).
+// By it OpDecoder makes Programs that keep to the rules of streams (README.md, Mistakes).
 //
 // Not thread-safe.
 #pragma once
@@ -50,7 +50,7 @@ class ProgramState {
   // A live block that was there at the start.
   void add_initial_block(const std::string& name, Bytes size, DeviceIndex device);
 
-  const std::vector<KnownBlock>& live() const { return live_; }
+  const std::vector<KnownBlock>& live() const { return live_; }     // The oldest first.
   const std::vector<std::string>& freed() const { return freed_; }  // Names, the latest last.
   const std::vector<KnownStream>& streams() const { return streams_; }
   DeviceIndex current_device(int thread) const;

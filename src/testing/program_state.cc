@@ -1,4 +1,4 @@
-#include "testing/random_operations_state.h"
+#include "testing/program_state.h"
 
 #include <algorithm>
 #include <utility>
@@ -160,8 +160,7 @@ void ProgramState::act(int, const Free& free) {
   KnownBlock* block = target == nullptr ? nullptr : find_block(target->name);
   if (block == nullptr) return;
   freed_.push_back(block->name);
-  if (block != &live_.back()) *block = std::move(live_.back());
-  live_.pop_back();
+  live_.erase(live_.begin() + (block - live_.data()));
 }
 
 void ProgramState::act(int thread, const Use& use) {
