@@ -12,16 +12,10 @@
 #include "cairn/errors.h"
 #include "driver/recording_driver.h"
 #include "invariants/model/model.h"
+#include "testing/deed.h"
 #include "testing/difference.h"
 
 namespace cairn::testing {
-
-// What the allocator did: the driver calls it made, and how it ended.
-struct Deed {
-  std::vector<RecordedCall> calls;
-  Error error;
-  Address address{};  // Of an allocation that succeeded.
-};
 
 class Lockstep final : private model::Environment {
  public:

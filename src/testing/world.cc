@@ -105,14 +105,37 @@ std::vector<DeviceStats> World::Impl::stats() {
 }
 
 World::World(const Program& program, const WorldOptions& options)
-    : impl_(std::make_unique<Impl>(program, options)) {}
+    : impl_(std::make_unique<Impl>(program, options)),
+      observer_(options.make_observer ? options.make_observer() : nullptr) {}
 World::~World() = default;
-StepResult World::step(const Statement& statement) { return impl_->step(statement); }
+
+StepResult World::step(const Statement& statement) {
+  StepResult result = impl_->step(statement);
+  const bool was_carried_out =
+      result.kind == StepResult::Kind::ok || result.kind == StepResult::Kind::failed;
+  if (observer_ == nullptr || !was_carried_out) return result;
+  auto difference = observer_->after(statement, result, *this);
+  return difference ? finding(*std::move(difference)) : result;
+}
+
 StepResult World::finish() { return impl_->finish(); }
 StepResult World::wind_down() { return impl_->wind_down(); }
 StepResult World::end() { return impl_->end(); }
 std::vector<std::string> World::notes() const { return impl_->notes(); }
 std::vector<DeviceStats> World::stats() const { return impl_->stats(); }
+
+DeviceIndex World::device_count() const { return impl_->machine().allocator().device_count(); }
+const Deed& World::deed() const { return impl_->deed(); }
+BlockMap World::map(DeviceIndex device) const {
+  return impl_->machine().allocator().device(device).map();
+}
+std::vector<Span> World::spans_out(DeviceIndex device) const {
+  return impl_->machine().spans_out(device);
+}
+Bytes World::free_memory(DeviceIndex device) const {
+  return impl_->machine().gpu().mem_info(device)->free;
+}
+const Options& World::settings() const { return impl_->settings(); }
 
 namespace {
 

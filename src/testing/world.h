@@ -9,12 +9,18 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "base/units.h"
+#include "cairn/block_map.h"
 #include "cairn/errors.h"
+#include "cairn/options.h"
 #include "cairn/stats.h"
 #include "driver/driver.h"
+#include "testing/deed.h"
+#include "testing/difference.h"
 #include "testing/program.h"
 
 namespace cairn {
@@ -22,6 +28,8 @@ class AllDevices;
 }
 
 namespace cairn::testing {
+
+class Observer;
 
 struct WorldOptions {
   bool lockstep = true;  // The reference model foretells each operation.
@@ -34,6 +42,9 @@ struct WorldOptions {
   // and what is recorded of it; and what happens after each operation, before the checks.
   std::function<std::unique_ptr<Driver>(Driver& recorded)> wrap_driver;
   std::function<void(AllDevices& allocator)> meddle;
+
+  // Makes what looks on while a World runs (a property, say); null: nobody does.
+  std::function<std::unique_ptr<Observer>()> make_observer;
 };
 
 // What became of one statement.
@@ -82,9 +93,32 @@ class World {
   // By device, of the production allocator.
   std::vector<DeviceStats> stats() const;
 
+  // ---- for observers ----
+  DeviceIndex device_count() const;
+  // What the last operation of the allocator did.
+  const Deed& deed() const;
+  BlockMap map(DeviceIndex device) const;  // Of the production allocator.
+  // The memory that the allocator has from the driver and did not give back, in order of address.
+  std::vector<Span> spans_out(DeviceIndex device) const;
+  // What the simulated GPU has left, in bytes; what the allocator holds is not.
+  Bytes free_memory(DeviceIndex device) const;
+  // The settings of now. REQUIRES: WorldOptions::lockstep.
+  const Options& settings() const;
+
  private:
   class Impl;
   std::unique_ptr<Impl> impl_;
+  std::unique_ptr<Observer> observer_;
+};
+
+// Looks on while a World runs, and says what does not hold.
+class Observer {
+ public:
+  virtual ~Observer() = default;
+  // After a statement that was carried out, and after World's own checks: it is ok, or failed as it
+  // had to. What does not hold is a finding.
+  virtual std::optional<Difference> after(const Statement& statement, const StepResult& result,
+                                          const World& world) = 0;
 };
 
 // As exit codes of `cairn run`.

@@ -39,6 +39,9 @@ class World::Impl {
   StepResult end();
   std::vector<std::string> notes() const;
   std::vector<DeviceStats> stats();
+  const Deed& deed() const { return deed_; }
+  Machine& machine() { return machine_; }
+  const Options& settings() const { return lockstep_->model().options(); }
 
  private:
   // A declared segment whose blocks are still to come.
@@ -57,7 +60,7 @@ class World::Impl {
 
   // What an operation of the allocator did, and in what that differs from what was foretold.
   struct Operated {
-    Deed deed;
+    const Deed& deed;
     std::optional<Difference> difference;
   };
 
@@ -126,13 +129,12 @@ class World::Impl {
   Operated operate(Act&& act, Same&& same) {
     operated_ = true;
     const auto result = act(machine_.allocator());
-    Operated operated;
-    if (result.failed()) operated.deed.error = result.error();
+    deed_ = Deed{machine_.take_calls(), result.failed() ? result.error() : Error{}};
     if constexpr (std::is_same_v<decltype(result), const Result<Address, Error>>) {
-      if (result) operated.deed.address = *result;
+      if (result) deed_.address = *result;
     }
-    operated.deed.calls = machine_.take_calls();
-    if (lockstep_) operated.difference = lockstep_->follow(operated.deed, same);
+    Operated operated{deed_, {}};
+    if (lockstep_) operated.difference = lockstep_->follow(deed_, same);
     return operated;
   }
   // How an operation went, set against what the statement says.
@@ -168,6 +170,8 @@ class World::Impl {
   std::size_t gpu_mistakes_ = 0;                                    // Told of already.
   std::uint64_t operations_ = 0;                                    // Of the allocator.
   std::set<DeviceIndex> lost_devices_;                              // Seen by wind_down().
+
+  Deed deed_;  // The last one.
 
   // Of the statement that is carried out.
   const Statement* statement_ = nullptr;
