@@ -77,7 +77,8 @@ struct Setup {
   std::uint8_t divisions = 0;
   std::uint8_t threshold = 0;
   std::uint8_t fraction = 0;
-  std::uint8_t segment = 0;  // 0: none at the start; else on device x % 3, large if bit 7 is set
+  std::uint8_t segment =
+      0;  // 0: none at the start; else of device x % devices, large if bit 7 is set
   std::array<std::uint8_t, 6> unused{};
 
   bool operator==(const Setup&) const = default;

@@ -155,7 +155,7 @@ void OpDecoder::say_sync(const StreamPlace& place) {
 
 // ---- what there is to speak of ----
 
-StreamPlace OpDecoder::place(std::uint8_t index, DeviceIndex device) const {
+std::vector<StreamPlace> OpDecoder::places(DeviceIndex device, int thread) const {
   std::vector<StreamPlace> places;
   for (const KnownStream& stream : state_.streams()) {
     const bool fits = stream.place.device == device && stream.life == KnownStream::Life::alive;
@@ -163,8 +163,8 @@ StreamPlace OpDecoder::place(std::uint8_t index, DeviceIndex device) const {
   }
   const bool takes_defaults = is_on(setup_switch::default_streams);
   if (takes_defaults || places.empty()) places.push_back({"s0", device, 0});
-  if (takes_defaults) places.push_back({"ptds", device, thread()});
-  return places[index % places.size()];
+  if (takes_defaults) places.push_back({"ptds", device, thread});
+  return places;
 }
 
 const KnownStream* OpDecoder::pick_stream(KnownStream::Life life, std::uint8_t index) const {

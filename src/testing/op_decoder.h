@@ -45,6 +45,11 @@ class OpDecoder {
   bool is_stuck() const { return failures_in_a_row_ >= 40; }
 
   const ProgramState& state() const { return state_; }
+  // ---- for those who look for the operation that says a statement ----
+  // By their place: the threads that an operation's `thread` is one of, modulo how many there are;
+  // and the streams of the device that `stream` is one of, where this thread says it.
+  const std::vector<int>& threads() const { return threads_; }
+  std::vector<StreamPlace> places(DeviceIndex device, int thread) const;
 
  private:
   // Who can say a statement, and on which current device; none: on any.
@@ -83,7 +88,10 @@ class OpDecoder {
   Speaker anyone() const { return {thread(), {}}; }
   int thread() const { return threads_[op_.thread % threads_.size()]; }
   DeviceIndex device() const { return static_cast<DeviceIndex>(op_.device % devices_); }
-  StreamPlace place(std::uint8_t index, DeviceIndex device) const;
+  StreamPlace place(std::uint8_t index, DeviceIndex device) const {
+    const auto all = places(device, thread());
+    return all[index % all.size()];
+  }
   StreamPlace place() const { return place(op_.stream, device()); }
   template <class Value>
   const Value& pick(const std::vector<Value>& values) const {
