@@ -27,6 +27,10 @@ std::int64_t distance_from(int exponent, Bytes size) {
   return static_cast<std::int64_t>(size.count - (std::uint64_t{1} << exponent));
 }
 
+bool fits(std::int64_t distance) {
+  return -largest_distance <= distance && distance < largest_distance;
+}
+
 }  // namespace
 
 std::string_view to_string(OpKind kind) { return names.at(static_cast<std::size_t>(kind)); }
@@ -60,13 +64,16 @@ Bytes size_of(std::uint32_t code) {
 
 std::uint32_t size_code(Bytes size) {
   const int below = static_cast<int>(std::bit_width(size.count | 1)) - 1;
-  for (const int exponent : {below, std::min(below + 1, 63), 0}) {
+  const std::array exponents{below, std::min(below + 1, 63), 0};  // 0: just below 2^64.
+  for (const int exponent : exponents) {
     const std::int64_t distance = distance_from(exponent, size);
-    const bool fits = -largest_distance <= distance && distance < largest_distance;
-    if (fits) return code_of(exponent, distance, false);
+    if (fits(distance)) return code_of(exponent, distance, false);
   }
-  const std::int64_t units = distance_from(below, size) / unit;
-  return code_of(below, std::clamp(units, -largest_distance, largest_distance - 1), true);
+  for (const int exponent : exponents) {
+    const std::int64_t units = distance_from(exponent, size) / unit;
+    if (fits(units)) return code_of(exponent, units, true);
+  }
+  return code_of(below, largest_distance - 1, true);
 }
 
 }  // namespace cairn::testing

@@ -111,7 +111,7 @@ std::vector<std::uint8_t> bytes_of(const Tape& tape);
 // leads to a size nearby or across a border. Sums wrap at 2^64.
 Bytes size_of(std::uint32_t code);
 // The code of that size, or of one near it: exact below 32 MiB, within 16 MiB of a power of two,
-// and for multiples of 512 below 8 GiB.
+// and for multiples of 512 below 32 GiB; less than 512 bytes away within 8 GiB of a power of two.
 std::uint32_t size_code(Bytes size);
 
 }  // namespace cairn::testing

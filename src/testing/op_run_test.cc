@@ -23,7 +23,7 @@ class Critic : public Observer {
   std::optional<Difference> after(const Statement& statement, const StepResult&,
                                   const World&) override {
     if (!std::holds_alternative<EmptyCache>(statement.operation)) return std::nullopt;
-    return Difference{"the cache", "no emptying", "emptied"};
+    return Difference{"no emptying", "emptied"};
   }
 };
 

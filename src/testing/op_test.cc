@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <bit>
 #include <numeric>
 #include <set>
 #include <string>
@@ -114,10 +115,10 @@ TEST(SizeCode, is_exact_near_powers_of_two) {
   }
 }
 
-TEST(SizeCode, is_exact_for_multiples_of_512_below_8_gib) {
+TEST(SizeCode, is_exact_for_multiples_of_512_below_32_gib) {
   Dice dice(1);
   for (int i = 0; i < 20000; ++i) {
-    const std::uint64_t size = 512 * dice.below(8192 * mib / 512);
+    const std::uint64_t size = 512 * dice.below(32768 * mib / 512);
     ASSERT_TRUE(keeps(size)) << size;
   }
 }
@@ -128,16 +129,24 @@ TEST(SizeCode, is_exact_for_the_largest_sizes) {
     EXPECT_TRUE(keeps(size)) << size;
 }
 
-TEST(SizeCode, is_near_where_it_is_not_exact) {
+TEST(SizeCode, is_near_within_8_gib_of_a_power_of_two) {
+  Dice dice(1);
+  for (int i = 0; i < 20000; ++i) {
+    const std::uint64_t power = i % 41 == 0 ? 0 : std::uint64_t{1} << (23 + i % 41);  // 0: 2^64.
+    const std::uint64_t distance = dice.below(8191 * mib);
+    const std::uint64_t size = i % 2 == 0 || power == 0 ? power - distance : power + distance;
+    const std::uint64_t found = size_of(size_code(Bytes{size})).count;
+    ASSERT_LT(std::min(size - found, found - size), 512U) << size << " became " << found;
+  }
+}
+
+TEST(SizeCode, is_of_the_same_power_of_two_elsewhere) {
   Dice dice(1);
   for (int i = 0; i < 20000; ++i) {
     const std::uint64_t size = dice.draw() >> dice.below(31);
     const std::uint64_t found = size_of(size_code(Bytes{size})).count;
-    const std::uint64_t apart = found < size ? size - found : found - size;
-    ASSERT_TRUE(apart < 512 || apart < size / 2) << size << " became " << found;
-    if (size < 8192 * mib) {
-      ASSERT_LT(apart, 512U) << size;
-    }
+    ASSERT_LE(std::bit_width(found) - std::bit_width(size), 0) << size << " became " << found;
+    ASSERT_GE(found, size / 2) << size << " became " << found;
   }
 }
 
@@ -146,7 +155,7 @@ TEST(SizeCode, is_near_where_it_is_not_exact) {
 TEST(SizeCode, has_its_neighbours_nearby) {
   const std::uint32_t in_bytes = size_code(Bytes{2 * mib});
   EXPECT_EQ(size_of(in_bytes + 2), Bytes{2 * mib + 1});
-  EXPECT_EQ(size_of(in_bytes - 2), Bytes{2 * mib - 1}) << "across the border of a power";
+  EXPECT_EQ(size_of(in_bytes - 2), Bytes{mib - 1}) << "of the next lower power";
   EXPECT_EQ(size_of(in_bytes | 1), Bytes{2 * mib});
   EXPECT_EQ(size_of((in_bytes | 1) + 2), Bytes{2 * mib + 512});
   EXPECT_EQ(size_of(in_bytes + (1U << 26)), Bytes{4 * mib});
