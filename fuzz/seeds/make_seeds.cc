@@ -172,8 +172,9 @@ std::optional<Program> read(const std::string& path) {
   }
   auto program = parse_program(*content);
   if (program) {
-    std::erase_if(program->statements, must_be_true);
-    return std::move(*program);
+    Program kept = std::move(*program);
+    std::erase_if(kept.statements, must_be_true);
+    return kept;
   }
   std::fprintf(stderr, "%s:%d:%d: %s\n", path.c_str(), program.error().line, program.error().column,
                program.error().message.c_str());
