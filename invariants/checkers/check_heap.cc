@@ -76,7 +76,7 @@ void check_ages(const Heap& heap, Walk& walk) {
   if (ages.empty()) return;
   std::sort(ages.begin(), ages.end());
   const bool distinct = std::adjacent_find(ages.begin(), ages.end()) == ages.end();
-  expect(distinct && ages.back() < heap.next_registration_counter(), segment_age_unique, ,
+  expect(distinct && ages.back() < heap.next_registration_counter(), segment_age_unique,
          [] { return "the registration counters of the segments"; });
 }
 
