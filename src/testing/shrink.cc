@@ -122,8 +122,9 @@ class Shrinker {
   }
 
   bool take_out_what_is_named() {
-    constexpr std::array<Move, 5> moves{use_fewer_threads, use_fewer_devices, use_fewer_streams,
-                                        use_fewer_blocks, use_plainer_sizes};
+    constexpr std::array<Move, 6> moves{use_fewer_threads,         use_fewer_devices,
+                                        use_fewer_streams,         use_fewer_blocks,
+                                        use_fewer_declared_blocks, use_plainer_sizes};
     return std::ranges::any_of(moves, [this](Move move) { return make_move(move); });
   }
 

@@ -3,6 +3,7 @@
 #include <array>
 #include <bit>
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -37,6 +38,17 @@ std::vector<Bytes> plainer_sizes(Bytes size) {
   }
   std::erase_if(sizes, [&](Bytes plain) { return !is_plainer(plain, size); });
   std::ranges::stable_sort(sizes, is_plainer);
+  return sizes;
+}
+
+// Less memory takes fewer blocks to fill.
+std::vector<Bytes> plainer_memory(Bytes memory) {
+  std::vector<Bytes> sizes = plainer_sizes(memory);
+  for (const std::uint64_t less : {memory.count / 2, memory.count / 4, 20 * mib, 2 * mib}) {
+    if (memory.count < less + 2 * mib) continue;
+    const Bytes smaller{(memory.count - less) / mib * mib};
+    if (is_plainer(smaller, memory)) sizes.push_back(smaller);
+  }
   return sizes;
 }
 
@@ -104,7 +116,7 @@ struct Plainer {
     Forms forms(gpu);
     forms.with(&GpuDecl::memory, GpuDecl{}.memory);
     if (gpu.memory != GpuDecl{}.memory)
-      forms.with_each(&GpuDecl::memory, plainer_sizes(gpu.memory));
+      forms.with_each(&GpuDecl::memory, plainer_memory(gpu.memory));
     return forms.with(&GpuDecl::adjacent, false).with(&GpuDecl::reuse_addresses, false).take();
   }
   std::vector<Operation> operator()(const Conf& conf) const {
@@ -176,7 +188,30 @@ struct Plainer {
   }
 };
 
+// One of two neighbouring blocks takes the place of both, from `first` on.
+std::optional<Program> with_merged(const Program& program, std::size_t first, bool keeps_first) {
+  if (first + 1 >= program.statements.size()) return std::nullopt;
+  const auto* one = std::get_if<BlockDecl>(&program.statements[first].operation);
+  const auto* other = std::get_if<BlockDecl>(&program.statements[first + 1].operation);
+  if (one == nullptr || other == nullptr) return std::nullopt;
+  Program merged = program;
+  merged.statements[first].operation =
+      BlockDecl{keeps_first ? one->name : other->name, one->size + other->size};
+  merged.statements.erase(merged.statements.begin() + static_cast<std::ptrdiff_t>(first) + 1);
+  return merged;
+}
+
 }  // namespace
+
+bool use_fewer_declared_blocks(const Program& program, const Try& attempt) {
+  for (std::size_t first = 0; first < program.statements.size(); ++first) {
+    for (const bool keeps_first : {true, false}) {
+      const auto merged = with_merged(program, first, keeps_first);
+      if (merged && attempt(*merged)) return true;
+    }
+  }
+  return false;
+}
 
 std::vector<Operation> plainer(const Operation& operation) {
   return std::visit(Plainer{}, operation);

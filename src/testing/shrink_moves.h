@@ -19,6 +19,8 @@ std::vector<Operation> plainer(const Operation& operation);
 
 // The same size everywhere in place of another.
 bool use_plainer_sizes(const Program& program, const Try& attempt);
+// Of two neighbours in a declared segment one takes the place of both.
+bool use_fewer_declared_blocks(const Program& program, const Try& attempt);
 // All that names one block goes, or it is no longer touched by kernels that touch more.
 bool use_fewer_blocks(const Program& program, const Try& attempt);
 // One takes the other's place everywhere.

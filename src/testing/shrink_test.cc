@@ -74,7 +74,7 @@ void expect_short(const WorldOptions& options, std::size_t most_statements) {
     const auto read = parse_program(text);
     ASSERT_TRUE(read) << text;
     EXPECT_EQ(*read, shortest);
-    EXPECT_EQ(testing::run(*read, {options, {}}).verdict == Verdict::mistaken, false) << text;
+    EXPECT_EQ(play(*read, options).as_it_went, shortest) << text;
     EXPECT_NE(play(shortest).result.kind, StepResult::Kind::finding) << text;
   }
 }
@@ -91,7 +91,7 @@ TEST(Shrink, LeavesLittleForAStreamThatIsNotWaitedFor) {
 TEST(Shrink, StaysWithTheKindOfFindingThatItBeganWith) {
   const WorldOptions options = judged_over<SaysDoneAndKeepsAll>();
   std::set<std::string> buckets;
-  for (std::uint64_t seed = 1; seed <= 12; ++seed) {
+  for (std::uint64_t seed = 1; seed <= 6; ++seed) {
     const OpRun run = first_finding(options, 10 * seed);
     const Program shortest = shrink(run.program, options);
     EXPECT_EQ(bucket_of(play(shortest, options).result), bucket_of(run.result));
@@ -119,6 +119,15 @@ std::ptrdiff_t count(const Program& program) {
   });
 }
 
+// The last of its kind, of which there is one.
+template <class Wanted>
+const Wanted& last(const Program& program) {
+  const Wanted* found = nullptr;
+  for (const Statement& statement : program.statements)
+    if (const auto* one = std::get_if<Wanted>(&statement.operation)) found = one;
+  return *found;
+}
+
 TEST(Shrink, TakesOutWhatIsNeededOnlyForOneAnother) {
   const auto has_as_many = [](const Program& program) {
     return count<Alloc>(program) == count<Free>(program) && count<Poll>(program) == 1;
@@ -133,11 +142,19 @@ TEST(Shrink, TakesOutASegmentWithItsBlocks) {
   EXPECT_EQ(shrunk(text, has_alloc), "alloc a 512\n");
 }
 
+TEST(Shrink, MergesDeclaredBlocks) {
+  const std::string text =
+      "segment 0x7e0000000000 2MiB small s4\nblock x 1MiB\nblock - 512KiB\nblock y 512KiB\n";
+  const auto has_name = [](const Program& program) {
+    return count<SegmentDecl>(program) == 1 &&
+           print_program(program).find('y') != std::string::npos;
+  };
+  EXPECT_EQ(shrunk(text, has_name), "segment 0x7e0000000000 2MiB small s0\nblock y 2MiB\n");
+}
+
 TEST(Shrink, MakesSizesPlain) {
   const auto is_large = [](const Program& program) {
-    const auto& last = program.statements.back().operation;
-    const auto* alloc = std::get_if<Alloc>(&last);
-    return alloc != nullptr && alloc->size >= Bytes{3000000};
+    return count<Alloc>(program) == 1 && last<Alloc>(program).size >= Bytes{3000000};
   };
   EXPECT_EQ(shrunk("alloc x7 3131331 s4 align=4KiB\n", is_large), "alloc a 3MiB\n");
 }
@@ -157,12 +174,10 @@ TEST(Shrink, NeedsFewThreadsDevicesAndStreams) {
       "gpu 0 memory=64MiB adjacent\ngpu 2 memory=1GiB reuse_addresses\nT7: device 2\n"
       "T7: alloc x3 512 s9\nlaunch s8 x3:r 1000\nT7: use x3 s8\nsync s8 gpu=2\n";
   const auto has_use = [](const Program& program) {
-    const auto* use = std::get_if<Use>(&program.statements.back().operation);
-    return count<Alloc>(program) == 1 && use != nullptr && use->stream != "s0";
+    return count<Alloc>(program) == 1 && count<Use>(program) == 1 &&
+           last<Use>(program).stream != "s0";
   };
-  const auto program = parse_program(text + "T7: use x3 s8\n");
-  ASSERT_TRUE(program);
-  EXPECT_EQ(shrunk(print_program(*program), has_use), "alloc a 512\nuse a s1\n");
+  EXPECT_EQ(shrunk(text, has_use), "alloc a 512\nuse a s1\n");
 }
 
 TEST(Shrink, KeepsDistinctWhatMustBe) {
@@ -174,7 +189,7 @@ TEST(Shrink, KeepsDistinctWhatMustBe) {
     return one.thread != other.thread &&
            std::get<Launch>(one.operation).stream != std::get<Launch>(other.operation).stream;
   };
-  EXPECT_EQ(shrunk(text, differ), "launch s1 a 1\nT1: launch s0 a 1\n");
+  EXPECT_EQ(shrunk(text, differ), "launch s0 a 1\nT1: launch s1 b 1\n");
 }
 
 TEST(Shrink, TakesSettingsOutOneByOne) {
