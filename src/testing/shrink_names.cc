@@ -89,6 +89,20 @@ Program with_names(Program program, NameKind wanted, const std::map<std::string,
   return program;
 }
 
+bool is_default(const std::string& stream) { return stream == "s0" || stream == "ptds"; }
+
+// Default streams are never made, nor do they end.
+Program with_stream(Program program, const std::string& from, const std::string& to) {
+  std::erase_if(program.statements, [&](const Statement& statement) {
+    const auto* make = std::get_if<MakeStream>(&statement.operation);
+    const auto* destroy = std::get_if<DestroyStream>(&statement.operation);
+    const bool is_its_own = (make != nullptr && (make->stream == from || make->reuse == from)) ||
+                            (destroy != nullptr && destroy->stream == from);
+    return is_default(to) && is_its_own;
+  });
+  return with_names(std::move(program), NameKind::stream, {{from, to}});
+}
+
 // Without its kernels' touches of the block, and what names it otherwise.
 Program without_block(Program program, const std::string& name) {
   const auto names_it = [&](Statement& statement) {
@@ -157,8 +171,6 @@ std::vector<std::optional<int>> threads_in(const Program& program) {
   return threads;
 }
 
-bool is_default(const std::string& stream) { return stream == "s0" || stream == "ptds"; }
-
 // The n-th of a, b, ..., z, a1, b1, ...
 std::string letter_name(std::size_t n) {
   const std::string letter(1, static_cast<char>('a' + n % 26));
@@ -180,8 +192,7 @@ bool use_fewer_streams(const Program& program, const Try& attempt) {
   const auto is_gone = [&](const std::string& from) {
     return from != "s0" && std::ranges::any_of(streams, [&](const std::string& to) {
              const bool is_plainer = to == "s0" || !is_default(from);
-             return to != from && is_plainer &&
-                    attempt(with_names(program, NameKind::stream, {{from, to}}));
+             return to != from && is_plainer && attempt(with_stream(program, from, to));
            });
   };
   return std::ranges::any_of(streams, is_gone);

@@ -192,6 +192,15 @@ TEST(Shrink, KeepsDistinctWhatMustBe) {
   EXPECT_EQ(shrunk(text, differ), "launch s0 a 1\nT1: launch s1 b 1\n");
 }
 
+TEST(Shrink, PutsADefaultStreamInPlaceOfOneThatEnds) {
+  const auto is_made_and_used = [](const Program& program) {
+    return count<MakeStream>(program) == count<DestroyStream>(program) &&
+           count<Launch>(program) == 1;
+  };
+  const std::string text = "stream s3 gpu=1 blocking\nlaunch s3 x 1\ndestroy_stream s3\n";
+  EXPECT_EQ(shrunk(text, is_made_and_used), "launch s0 a 1\n");
+}
+
 TEST(Shrink, TakesSettingsOutOneByOne) {
   const std::string text =
       "conf max_split_size_mb:20,roundup_power2_divisions:[1:2,2:8,>:4],best_fit_tie:address\n";
