@@ -16,8 +16,12 @@ namespace {
 
 constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 
-// Of two sizes that which is written shorter is plainer; of those as long the smaller.
+constexpr Bytes smallest{512};
+
+// The plainest size is that of the smallest block. Of two others that which is written shorter is
+// plainer; of those as long the smaller.
 bool is_plainer(Bytes a, Bytes b) {
+  if (a == smallest || b == smallest) return a == smallest && b != smallest;
   const std::size_t length_a = print_size(a).size();
   const std::size_t length_b = print_size(b).size();
   return length_a != length_b ? length_a < length_b : a < b;
@@ -27,9 +31,8 @@ std::uint64_t round_up(std::uint64_t n, std::uint64_t unit) { return (n + unit -
 
 // A few of the sizes that are plainer than this one, the plainest first.
 std::vector<Bytes> plainer_sizes(Bytes size) {
-  std::vector<Bytes> sizes{Bytes{512}, Bytes{mib}, Bytes{2 * mib}, Bytes{10 * mib},
-                           Bytes{20 * mib}};
-  constexpr std::uint64_t most = std::uint64_t{1} << 40;
+  std::vector<Bytes> sizes{smallest, Bytes{mib}, Bytes{2 * mib}, Bytes{10 * mib}, Bytes{20 * mib}};
+  constexpr std::uint64_t most = std::uint64_t{1} << 62;
   if (0 < size.count && size.count < most) {
     sizes.push_back(Bytes{std::bit_floor(size.count)});
     sizes.push_back(Bytes{std::bit_ceil(size.count)});
