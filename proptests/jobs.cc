@@ -32,6 +32,14 @@ class SharedStates {
   void* memory_;
 };
 
+using Body = std::function<int(int job, JobState& state)>;
+
+int do_job(int job, const Body& body, JobState& state) {
+  const int code = body(job, state);
+  state.evaluations = invariants::all_evaluations();
+  return code;
+}
+
 int exit_code_of(int status, const JobState& state) {
   if (WIFEXITED(status)) return WEXITSTATUS(status);
   const int signal = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -51,7 +59,7 @@ int run_jobs(int jobs, const std::function<int(int job, JobState& state)>& body,
   std::vector<pid_t> processes;
   for (int job = 0; job < jobs; ++job) {
     const pid_t process = fork();
-    if (process == 0) std::exit(body(job, states.at(static_cast<std::size_t>(job))));
+    if (process == 0) std::exit(do_job(job, body, states.at(static_cast<std::size_t>(job))));
     processes.push_back(process);
   }
   int worst = 0;
@@ -68,7 +76,10 @@ int run_jobs(int jobs, const std::function<int(int job, JobState& state)>& body,
     }
   }
   done = 0;
-  for (std::size_t job = 0; job < processes.size(); ++job) done += states.at(job).done;
+  for (std::size_t job = 0; job < processes.size(); ++job) {
+    done += states.at(job).done;
+    invariants::add_evaluations(states.at(job).evaluations);
+  }
   return worst;
 }
 

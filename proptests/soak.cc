@@ -7,6 +7,7 @@
 #include <fstream>
 #include <string>
 
+#include "invariants/catalogue/evaluations.h"
 #include "jobs.h"
 #include "testing/op_run.h"
 #include "testing/play.h"
@@ -25,6 +26,7 @@ struct Wanted {
   int jobs = 1;
   std::string folder = ".";
   bool shrinks = true;
+  bool counts = false;
   cairn::testing::WorldOptions world;
 };
 
@@ -90,6 +92,7 @@ int main(int count, char** arguments) {
   app.add_flag("--shrink,!--no-shrink", wanted.shrinks, "make it short first");
   app.add_flag("--lockstep,!--no-lockstep", wanted.world.lockstep, "the model foretells each step");
   app.add_flag("--checkers,!--no-checkers", wanted.world.checkers, "invariants after each step");
+  app.add_flag("--counts", wanted.counts, "say how often each invariant was evaluated");
   app.footer("Exit codes: 0 nothing found; 1 found something; 2 wrong usage.");
   try {
     app.parse(count, arguments);
@@ -103,5 +106,7 @@ int main(int count, char** arguments) {
       done);
   std::printf("%llu operations, %s\n", static_cast<Number>(done),
               code == 0 ? "nothing found" : "something found");
+  std::printf("%s", wanted.counts ? cairn::invariants::evaluations_in_words().c_str()
+                                  : cairn::invariants::never_evaluated_in_words().c_str());
   return code;
 }

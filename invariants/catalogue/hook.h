@@ -5,6 +5,7 @@
 #include <type_traits>
 
 #include "invariants/catalogue/catalogue.h"
+#include "invariants/catalogue/count.h"
 
 namespace cairn {
 class FreeIndex;
@@ -63,10 +64,11 @@ using Scope = std::conditional_t<on, Audit<Structure>, const Structure&>;
   [[maybe_unused]] ::cairn::invariants::Scope<std::remove_cvref_t<decltype(structure)>> \
   audited_scope(structure)
 
-// A fact that only the middle of a function knows.
+// A fact that only the middle of a function knows. Counted as an evaluation.
 #define CAIRN_HOLDS(invariant, condition)                                                 \
   do {                                                                                    \
     if constexpr (::cairn::invariants::wanted(::cairn::invariants::invariant.cost)) {     \
+      ::cairn::invariants::count_evaluations(::cairn::invariants::invariant, 1);          \
       if (!(condition)) [[unlikely]]                                                      \
         ::cairn::invariants::report_condition(::cairn::invariants::invariant, #condition, \
                                               __FILE__, __LINE__);                        \

@@ -40,8 +40,10 @@ void walk_cold(const Heap& heap, const Block& block, Walk& walk) {
 void walk_block(const Heap& heap, const Segment& segment, const Block& block, Walk& walk) {
   expect(block.segment == &segment, block_in_one_segment, [&] { return describe(block); });
   expect(block.device == heap.device(), block_shares_segment, [&] { return describe(block); });
-  expect(!block.is_free() || block.next == nullptr || !block.next->is_free(),
-         free_neighbours_merged, [&] { return describe(block) + " and " + describe(*block.next); });
+  if (block.next != nullptr) {
+    expect(!block.is_free() || !block.next->is_free(), free_neighbours_merged,
+           [&] { return describe(block) + " and " + describe(*block.next); });
+  }
   const StreamShare* share = std::as_const(*segment.pool).find_share(segment.stream);
   expect(share != nullptr && block.share == share, free_block_indexed,
          [&] { return describe(block) + " names a foreign share"; });
@@ -71,10 +73,11 @@ void walk_segment(const Heap& heap, const Segment& segment, Walk& walk) {
 
 void check_ages(const Heap& heap, Walk& walk) {
   std::vector<std::uint64_t>& ages = walk.ages;
+  if (ages.empty()) return;
   std::sort(ages.begin(), ages.end());
   const bool distinct = std::adjacent_find(ages.begin(), ages.end()) == ages.end();
-  expect(distinct && (ages.empty() || ages.back() < heap.next_registration_counter()),
-         segment_age_unique, [] { return "the registration counters of the segments"; });
+  expect(distinct && ages.back() < heap.next_registration_counter(), segment_age_unique,
+         [] { return "the registration counters of the segments"; });
 }
 
 void check_indexed(const Block& block, const StreamShare& share) {
@@ -116,6 +119,7 @@ void check_free_blocks(const Heap& heap, std::vector<const Block*>& free_blocks)
   std::vector<const Block*> disputed;
   std::set_symmetric_difference(indexed.begin(), indexed.end(), free_blocks.begin(),
                                 free_blocks.end(), std::back_inserter(disputed), std::less<>{});
+  count_evaluations(free_block_indexed, indexed.size() + free_blocks.size());
   for (const Block* block : disputed) {
     report(free_block_indexed, describe(*block) + " is free and in no index, or the reverse",
            __FILE__, __LINE__);

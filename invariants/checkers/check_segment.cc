@@ -29,10 +29,12 @@ void check_cold(const Block& block, const ColdBlockFields& cold) {
   const auto words = [&] { return describe(block); };
   const std::vector<StreamKey>& uses = cold.stream_uses;
   const StreamKey own{block.device, block.stream};
-  expect(uses.empty() || block.allocated, uses_while_live, words);
-  const bool in_order =
-      std::adjacent_find(uses.begin(), uses.end(), std::greater_equal<>{}) == uses.end();
-  expect(in_order && std::count(uses.begin(), uses.end(), own) == 0, uses_in_order, words);
+  if (!uses.empty()) {
+    expect(block.allocated, uses_while_live, words);
+    const bool in_order =
+        std::adjacent_find(uses.begin(), uses.end(), std::greater_equal<>{}) == uses.end();
+    expect(in_order && std::count(uses.begin(), uses.end(), own) == 0, uses_in_order, words);
+  }
   expect(!uses.empty() || cold.context_when_allocated != nullptr ||
              cold.context_when_segment_allocated != nullptr,
          cold_part_not_empty, words);
@@ -52,10 +54,12 @@ void check_block(const Block& block) {
   expect(block.size > Bytes{0} && is_multiple(block.size, block_granularity), block_size_granular,
          words);
   expect(block.ptr != Address{} && is_aligned(block.ptr, block_granularity), block_aligned, words);
-  expect(!block.allocated || block.requested_size <= block.size, block_serves_request, words);
-  expect(block.mapped || block.expandable_segment != nullptr, block_mapped, words);
+  if (block.expandable_segment == nullptr) expect(block.mapped, block_mapped, words);
   expect(block.event_count >= 0, event_count_not_negative, words);
-  expect(!block.allocated || block.event_count == 0, idle_without_uses, words);
+  if (block.allocated) {
+    expect(block.requested_size <= block.size, block_serves_request, words);
+    expect(block.event_count == 0, idle_without_uses, words);
+  }
   if (block.cold != nullptr) check_cold(block, *block.cold);
 }
 
@@ -64,11 +68,9 @@ bool check_chain(const Segment& segment) {
   const Block* previous = nullptr;
   Address expected = segment.span.begin;
   for (const Block* block = segment.first; block != nullptr; block = block->next) {
-    if (block->prev != previous) {
-      report(block_links_agree, describe(*block) + " does not point back to the block before it",
-             __FILE__, __LINE__);
-      return false;
-    }
+    expect(block->prev == previous, block_links_agree,
+           [&] { return describe(*block) + " does not point back to the block before it"; });
+    if (block->prev != previous) return false;
     check_place(segment, *block, expected);
     expected = block->end();
     previous = block;

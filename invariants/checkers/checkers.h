@@ -9,6 +9,7 @@
 #include "base/units.h"
 #include "heap/block.h"
 #include "invariants/catalogue/catalogue.h"
+#include "invariants/catalogue/count.h"
 #include "invariants/catalogue/hook.h"
 #include "invariants/catalogue/report.h"
 
@@ -22,10 +23,12 @@ struct Place {
   }
 };
 
-// Reports the invariant unless the condition holds. `words` is called only then, and says which
-// block, segment or statistic it is about.
+// Counts an evaluation of the invariant, and reports it unless the condition holds. `words` is
+// called only then, and says which block, segment or statistic it is about. An invariant that
+// promises something of some blocks alone is expected of these alone.
 template <class Words>
 void expect(bool holds, const Invariant& invariant, Words&& words, Place place = Place::here()) {
+  count_evaluations(invariant, 1);
   if (!holds) [[unlikely]] {
     report(invariant, words(), place.file, place.line);
   }

@@ -107,7 +107,10 @@ std::vector<DeviceStats> World::Impl::stats() {
 World::World(const Program& program, const WorldOptions& options)
     : impl_(std::make_unique<Impl>(program, options)),
       observer_(options.make_observer ? options.make_observer() : nullptr) {}
-World::~World() = default;
+World::~World() {
+  const invariants::Recorder dropped;  // What was found broken may be so to the end.
+  impl_.reset();
+}
 
 StepResult World::step(const Statement& statement) {
   StepResult result = impl_->step(statement);
