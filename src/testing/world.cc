@@ -110,6 +110,7 @@ World::World(const Program& program, const WorldOptions& options)
 World::~World() = default;
 
 StepResult World::step(const Statement& statement) {
+  if (observer_ != nullptr) observer_->before(statement);
   StepResult result = impl_->step(statement);
   const bool was_carried_out =
       result.kind == StepResult::Kind::ok || result.kind == StepResult::Kind::failed;
