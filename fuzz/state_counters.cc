@@ -53,7 +53,8 @@ std::optional<testing::Difference> StateCounters::after(const testing::Statement
   }
   const std::uint64_t calls = bucket(static_cast<std::int64_t>(world.deed().calls.size()));
   const auto error = static_cast<std::uint64_t>(result.error);
-  mark(1 << 24 | std::min<std::uint64_t>(live_ < 0 ? 0 : live_, 63) << 8 | bucket(segments_));
+  mark(1 << 24 | static_cast<std::uint64_t>(std::clamp<std::int64_t>(live_, 0, 63)) << 8 |
+       bucket(segments_));
   mark(2 << 24 | bucket(pending_events_) << 16 | bucket(live_) << 8 | kind);
   mark(3 << 24 | last_kind_ << 16 | kind << 8 | error);
   mark(4 << 24 | calls << 16 | kind << 8 | error);

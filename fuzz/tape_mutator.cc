@@ -68,8 +68,9 @@ std::size_t room_in(const Tape& tape, std::size_t most_ops) {
 bool insert(Tape& tape, std::size_t room, Dice& dice) {
   if (room == 0) return false;
   OpDraws draws(dice.draw());
-  if (tape.ops.empty()) tape.setup = draws.setup();
-  std::vector<Op> drawn(draw_length(room, dice));
+  const bool is_first = tape.ops.empty();
+  if (is_first) tape.setup = draws.setup();
+  std::vector<Op> drawn(is_first ? 1 + dice.below(room) : draw_length(room, dice));
   std::ranges::generate(drawn, [&] { return draws.next(); });
   tape.ops.insert(draw_place(tape, dice), drawn.begin(), drawn.end());
   return true;
