@@ -57,17 +57,16 @@ bool is_whole(const ByteVector& bytes) {
   return bytes.size() >= setup_bytes && bytes_of(tape_of(bytes)) == bytes;
 }
 
-// Tapes from all operations at once: what an edit gives is made of these, up to some fields.
 TEST(TapeMutator, EachEditChangesATapeAndKeepsItWithinItsLimit) {
   for (const TapeEdit kind : all_edits()) {
     SCOPED_TRACE(static_cast<int>(kind));
     Dice dice(1);
     int changed = 0;
     for (unsigned seed = 0; seed < 100; ++seed) {
-      const Tape before = draw_tape(seed, 20);
+      const Tape before = draw_tape(seed, 60);
       Tape after = before;
-      ASSERT_TRUE(edit(after, kind, 24, dice));
-      ASSERT_LE(after.ops.size(), 24u);
+      ASSERT_TRUE(edit(after, kind, 64, dice));
+      ASSERT_LE(after.ops.size(), 64u);
       if (after != before) ++changed;
     }
     EXPECT_GE(changed, 80);
