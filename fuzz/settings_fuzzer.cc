@@ -3,20 +3,17 @@
 // that is accepted means the same when it is read a second time.
 #include <cstddef>
 #include <cstdint>
-#include <cstdlib>
 #include <string_view>
 
 #include "cairn/options.h"
+#include "fuzz/parsing.h"
 
 namespace {
 
 using cairn::Options;
 using cairn::ParsedSettings;
 using cairn::SettingsDialect;
-
-void must(bool holds) {
-  if (!holds) std::abort();
-}
+using cairn::fuzz::must;
 
 Options far_from_defaults() {
   const ParsedSettings settings = cairn::parse_settings(

@@ -104,8 +104,8 @@ std::uint64_t Histogram::total_without_effect() const { return sum(without_effec
 std::string in_words(const Histogram& histogram) {
   std::array<std::size_t, op_kind_count> order{};
   std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::stable_sort(order, std::ranges::greater{},
-                           [&](std::size_t kind) { return histogram.executed[kind]; });
+  std::ranges::sort(order, {},
+                    [&](std::size_t kind) { return std::pair(~histogram.executed[kind], kind); });
   std::string text = "operation            executed        %  without effect\n";
   const double all = static_cast<double>(std::max<std::uint64_t>(1, histogram.total()));
   for (const std::size_t kind : order) {

@@ -113,6 +113,7 @@ World::~World() {
 }
 
 StepResult World::step(const Statement& statement) {
+  if (observer_ != nullptr) observer_->before(statement);
   StepResult result = impl_->step(statement);
   const bool was_carried_out =
       result.kind == StepResult::Kind::ok || result.kind == StepResult::Kind::failed;

@@ -115,6 +115,8 @@ class World {
 class Observer {
  public:
   virtual ~Observer() = default;
+  // Before a statement, which may turn out to be a mistake or end the process.
+  virtual void before(const Statement&) {}
   // After a statement that was carried out, and after World's own checks: it is ok, or failed as it
   // had to. What does not hold is a finding.
   virtual std::optional<Difference> after(const Statement& statement, const StepResult& result,

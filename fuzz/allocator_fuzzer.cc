@@ -1,0 +1,52 @@
+// Any bytes as a tape: the whole allocator with streams, faults, threads and settings on the
+// simulated GPU, against the reference model, under the checkers and the judge. What must hold: all
+// that World checks, whatever the tape says.
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <memory>
+#include <span>
+
+#include "fuzz/findings.h"
+#include "fuzz/fuzz_world.h"
+#include "fuzz/state_counters.h"
+#include "fuzz/tally.h"
+#include "fuzz/tape_mutator.h"
+#include "testing/op_run.h"
+
+namespace {
+
+constexpr const char* target = "allocator_fuzzer";
+
+cairn::testing::WorldOptions watched_world() {
+  cairn::testing::WorldOptions options = cairn::fuzz::fuzz_world();
+  options.make_observer = [] { return std::make_unique<cairn::fuzz::StateCounters>(); };
+  return options;
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  static const cairn::testing::WorldOptions options = watched_world();
+  static cairn::fuzz::Tally tally(target);
+  const auto run =
+      cairn::testing::run_tape(cairn::testing::tape_of(std::span(data, size)), options);
+  tally.add(run.statements, run.histogram);
+  if (run.holds()) return 0;
+  std::fputs(in_words(run).c_str(), stderr);
+  cairn::fuzz::keep_finding(target, run.program, cairn::fuzz::fuzz_world());
+  std::abort();
+}
+
+extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
+                                               std::size_t most_bytes, unsigned seed) {
+  return cairn::fuzz::mutate_tape(data, size, most_bytes, seed);
+}
+
+extern "C" std::size_t LLVMFuzzerCustomCrossOver(  // NOLINT(readability-function-size): libFuzzer's
+    const std::uint8_t* first, std::size_t first_size, const std::uint8_t* second,
+    std::size_t second_size, std::uint8_t* out, std::size_t most_bytes, unsigned seed) {
+  return cairn::fuzz::cross_tapes(std::span(first, first_size), std::span(second, second_size),
+                                  std::span(out, most_bytes), seed);
+}

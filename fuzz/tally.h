@@ -1,0 +1,39 @@
+// Counts what a target of tapes carries out, and says so when the process ends: one line
+// `NAME: operations: N`, and the histogram of operations if CAIRN_HISTOGRAM is set.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <utility>
+
+#include "testing/op_run.h"
+
+namespace cairn::fuzz {
+
+class Tally {
+ public:
+  explicit Tally(std::string target) : target_(std::move(target)) {}
+  Tally(const Tally&) = delete;
+  Tally& operator=(const Tally&) = delete;
+  ~Tally() {
+    std::fprintf(stderr, "%s: operations: %llu\n", target_.c_str(),
+                 static_cast<unsigned long long>(operations_));
+    if (std::getenv("CAIRN_HISTOGRAM") != nullptr) std::fputs(in_words(histogram_).c_str(), stderr);
+  }
+
+  void add(std::uint64_t operations, const testing::Histogram& histogram) {
+    operations_ += operations;
+    histogram_ += histogram;
+  }
+
+ private:
+  std::string target_;
+  std::uint64_t operations_ = 0;
+  testing::Histogram histogram_;
+};
+
+}  // namespace cairn::fuzz
