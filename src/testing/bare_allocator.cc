@@ -138,8 +138,14 @@ void BareAllocator::release(const std::vector<const Segment*>& segments) {
 
 // A retired stream has no name any more: its events are waited for.
 void BareAllocator::wait_for_stream(StreamId stream) {
-  sync({0, stream});
-  if (!is_retired(stream)) calls_.push_back({BareCall::Kind::stream_sync, stream.value, {}});
+  if (!is_retired(stream)) {
+    clock_.sync({0, stream});
+    calls_.push_back({BareCall::Kind::stream_sync, stream.value, {}});
+    return;
+  }
+  const auto queue = queues_.find({0, stream});
+  if (queue == queues_.end()) return;
+  for (const Pending& pending : queue->second) clock_.wait_until(pending.done_at);
 }
 
 void BareAllocator::empty_cache() {
@@ -161,7 +167,7 @@ void BareAllocator::free(Block& block, std::optional<StreamKey> on) {
 // retired and its work is over.
 std::int32_t BareAllocator::fence(StreamKey user, Block& block) {
   if (!is_retired(user.id)) {
-    queues_[user].push_back({++events_, &block, false});
+    queues_[user].push_back({++events_, clock_.done_at(user), &block});
     return 1;
   }
   const auto queue = queues_.find(user);
@@ -173,10 +179,12 @@ std::int32_t BareAllocator::fence(StreamKey user, Block& block) {
 }
 
 void BareAllocator::forget_stream(StreamKey stream) {
+  const std::uint64_t done_at = clock_.done_at(stream);
+  clock_.forget(stream);
   if (!queues_.contains(stream) && !heap_.knows(stream)) return;
   const StreamKey retired{stream.device, retired_stream(++retired_)};
   heap_.retire_stream(stream, retired.id);
-  queues_[stream].push_back({++events_, nullptr, false});
+  queues_[stream].push_back({++events_, done_at, nullptr});
   auto queue = queues_.extract(stream);
   queue.key() = retired;
   queues_.insert(std::move(queue));
@@ -194,7 +202,7 @@ void BareAllocator::complete_first(Queue& queue) {
 void BareAllocator::process_events() {
   if (queues_.empty()) return;
   for (auto& [stream, queue] : queues_) {
-    while (!queue.empty() && queue.front().is_done) complete_first(queue);
+    while (!queue.empty() && clock_.is_past(queue.front().done_at)) complete_first(queue);
   }
   drop_empty_queues();
 }
@@ -202,27 +210,16 @@ void BareAllocator::process_events() {
 void BareAllocator::wait_for_all_events() {
   heap_.ledger().synced_all_streams();
   for (auto& [stream, queue] : queues_) {
-    while (!queue.empty()) complete_first(queue);
+    while (!queue.empty()) {
+      clock_.wait_until(queue.front().done_at);
+      complete_first(queue);
+    }
   }
   drop_empty_queues();
 }
 
 void BareAllocator::drop_empty_queues() {
   std::erase_if(queues_, [](const auto& queue) { return queue.second.empty(); });
-}
-
-bool BareAllocator::sync(StreamKey stream) {
-  const auto queue = queues_.find(stream);
-  if (queue == queues_.end()) return false;
-  for (Pending& pending : queue->second) pending.is_done = true;
-  return true;
-}
-
-bool BareAllocator::sync_all() {
-  for (auto& [stream, queue] : queues_) {
-    for (Pending& pending : queue) pending.is_done = true;
-  }
-  return !queues_.empty();
 }
 
 }  // namespace cairn::testing

@@ -1,8 +1,8 @@
 // The allocator of one device with as little around the heap as the contract allows
 // (src/allocator/README.md): no driver, no threads, no words. What a driver would do is decided
 // here: segments lie where the simulated GPU would put them, memory ends where the device's does,
-// and an event is done once somebody waited for its stream. The calls that a driver would get, as
-// far as the heap decides them, are noted.
+// and events are done by a WorkClock. The calls that a driver would get, as far as the heap decides
+// them, are noted.
 //
 // Not thread-safe.
 #pragma once
@@ -20,6 +20,7 @@
 #include "heap/heap.h"
 #include "simulator/address_space.h"
 #include "testing/program.h"
+#include "testing/work_clock.h"
 
 namespace cairn::testing {
 
@@ -53,9 +54,9 @@ class BareAllocator {
 
   // So many mallocs from now on find no memory.
   void refuse_mallocs(std::uint64_t count);
-  // Somebody waited for the stream, or for all of them. False where nothing is pending there.
-  bool sync(StreamKey stream);
-  bool sync_all();
+  WorkClock& clock() { return clock_; }
+  // Whether an event is not known to be done: of that stream, or of any.
+  bool is_pending(StreamKey stream) const { return queues_.contains(stream); }
   bool is_pending() const { return !queues_.empty(); }
 
   // The calls since the last clear_calls(), in order.
@@ -71,8 +72,8 @@ class BareAllocator {
   // wait.
   struct Pending {
     std::uint64_t event = 0;
+    std::uint64_t done_at = 0;
     Block* block = nullptr;
-    bool is_done = false;
   };
   using Queue = std::deque<Pending>;
   enum class Asked { given, no_memory, rejected };
@@ -96,6 +97,7 @@ class BareAllocator {
   Heap heap_;
   std::optional<Bytes> limit_;
   std::map<StreamKey, Queue> queues_;
+  WorkClock clock_;
   std::uint64_t events_ = 0;
   std::uint64_t retired_ = 0;
   std::uint64_t refusals_ = 0;

@@ -39,22 +39,6 @@ std::optional<Difference> BareModel::end() {
   return std::exchange(difference_, std::nullopt);
 }
 
-void BareModel::sync(StreamKey stream) {
-  for (Event& event : events_) {
-    if (event.on == stream) event.is_done = true;
-  }
-}
-
-void BareModel::sync_all() {
-  for (Event& event : events_) event.is_done = true;
-}
-
-void BareModel::forget_stream(StreamKey stream) {
-  for (Event& event : events_) {
-    if (event.on == stream) event.on = nowhere;
-  }
-}
-
 const BareCall* BareModel::take(const BareCall& foretold) {
   if (difference_) return nullptr;
   const BareCall* call = next_call_ < calls_->size() ? &(*calls_)[next_call_] : nullptr;
@@ -83,28 +67,28 @@ int BareModel::free(DeviceIndex, Address address) {
 
 int BareModel::stream_sync(DeviceIndex device, std::uint64_t stream) {
   const StreamKey key = key_of(device, stream);
-  sync(key);
+  clock_.sync(key);
   return take({BareCall::Kind::stream_sync, key.id.value, {}}) == nullptr ? no_memory : success;
 }
 
 model::Environment::Memory BareModel::mem_info(DeviceIndex) { return {success, {}, memory_}; }
 
 model::Environment::Number BareModel::event_create(DeviceIndex, std::uint64_t) {
-  events_.push_back({nowhere, false});
+  events_.push_back(0);
   return {success, events_.size()};
 }
 
 int BareModel::event_record(DeviceIndex device, std::uint64_t stream, std::uint64_t event) {
-  event_of(event) = {key_of(device, stream), false};
+  done_at(event) = clock_.done_at(key_of(device, stream));
   return success;
 }
 
 model::Environment::Queried BareModel::event_query(DeviceIndex, std::uint64_t event) {
-  return {success, event_of(event).is_done};
+  return {success, clock_.is_past(done_at(event))};
 }
 
 int BareModel::event_sync(DeviceIndex, std::uint64_t event) {
-  event_of(event).is_done = true;
+  clock_.wait_until(done_at(event));
   return success;
 }
 

@@ -1,6 +1,6 @@
 // The reference model beside a BareAllocator: it does the same after each operation, is answered as
 // the other's calls were, and must make the same ones in the same order. How events are named and
-// pooled is not compared; they are done here when they are there.
+// pooled is not compared; they are done by a clock of its own, on which the same is put.
 //
 // Not thread-safe.
 #pragma once
@@ -31,18 +31,9 @@ class BareModel final : private model::Environment {
   }
   std::optional<Difference> end();
 
-  // As of BareAllocator.
-  void sync(StreamKey stream);
-  void sync_all();
-  void forget_stream(StreamKey stream);
+  WorkClock& clock() { return clock_; }
 
  private:
-  struct Event {
-    StreamKey on;  // Where it was recorded; of a stream that ended, `nowhere`.
-    bool is_done = false;
-  };
-  static constexpr StreamKey nowhere{-1, {}};
-
   std::uint64_t thread_number() override { return 0; }
   Allocated malloc(DeviceIndex device, Bytes size) override;
   int free(DeviceIndex device, Address address) override;
@@ -59,13 +50,14 @@ class BareModel final : private model::Environment {
 
   const BareCall* take(const BareCall& foretold);
   int unforeseen(const char* call);
-  Event& event_of(std::uint64_t handle) { return events_[handle - 1]; }
+  std::uint64_t& done_at(std::uint64_t event) { return events_[event - 1]; }
 
   const Bytes memory_;
   const std::vector<BareCall>* calls_ = nullptr;
   std::size_t next_call_ = 0;
   std::optional<Difference> difference_;
-  std::vector<Event> events_;  // By handle, from 1.
+  WorkClock clock_;
+  std::vector<std::uint64_t> events_;  // When each is done, by handle, from 1.
   model::Model model_;
 };
 

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "invariants/catalogue/hook.h"
-#include "testing/declarations.h"
 #include "testing/heap_runner.h"
 #include "testing/op_decoder.h"
 #include "testing/op_values.h"
@@ -42,7 +41,7 @@ std::string describe(ErrorCode code, Address address) {
 HeapWorld::HeapWorld(const Setup& of_all)
     : setup(of_a_heap(of_all)),
       declarations(OpDecoder(setup).declarations()),
-      options(read_settings({declarations}).options),
+      options(parse_settings(settings_of(setup)).options),
       memory(memory_of(setup)) {}
 
 HeapRunner::HeapRunner(const HeapWorld& world, const HeapRunOptions& options, HeapStory* story)

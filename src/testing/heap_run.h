@@ -35,8 +35,7 @@ struct HeapRun {
   std::optional<Difference> finding;
   std::uint64_t operations = 0;
   Histogram histogram;
-  // The same operations for a World, where there is a finding: what happens to the heap is the
-  // same, but for when the events of streams that ended are done.
+  // The same operations for a World, where there is a finding.
   Program program;
 
   bool holds() const { return !finding.has_value(); }

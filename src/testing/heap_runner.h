@@ -70,6 +70,7 @@ class HeapRunner {
   void free(std::size_t place, const FreeWay& way);
   void fail_to_free(Address address, std::optional<Bytes> size, const Free& said);
   void use(const HeapBlock& block, const HeapStream& stream);
+  void work(const HeapStream& user, const HeapBlock& block);
   void sync(const HeapStream& stream);
   void sync_all();
   void poll();
@@ -87,6 +88,7 @@ class HeapRunner {
   const HeapStream& own(const HeapBlock& block) const { return stream(block.stream); }
   const HeapStream& stream(int number) const { return streams_[static_cast<std::size_t>(number)]; }
   const HeapStream* alive_stream(StreamKey key) const;
+  bool is_live_again(Span freed) const;  // A part of it.
   void list_streams();
 
   // ---- checks ----
@@ -127,8 +129,8 @@ class HeapRunner {
   std::vector<int> dead_;                    // Numbers of streams whose handle may come again.
   std::vector<std::vector<int>> by_device_;  // Streams that are alive; the default one may be last.
   std::uint64_t next_handle_;
-  std::vector<HeapBlock> live_;  // The oldest first.
-  std::array<HeapBlock, 16> freed_{};
+  std::vector<HeapBlock> live_;                         // The oldest first.
+  std::array<std::pair<HeapBlock, Span>, 16> freed_{};  // The latest, and where they lay.
   std::size_t freed_count_ = 0;
   int blocks_named_ = 0;
   HeapRun run_;

@@ -84,6 +84,13 @@ const HeapStream* HeapRunner::alive_stream(StreamKey key) const {
   return at == alive_.end() ? nullptr : &stream(*at);
 }
 
+bool HeapRunner::is_live_again(Span freed) const {
+  return std::ranges::any_of(live_, [&](const HeapBlock& block) {
+    const Block* live = bare_.heap().live().find(block.address);
+    return live != nullptr && live->span().overlaps(freed);
+  });
+}
+
 // ---- plans ----
 
 bool HeapRunner::grow_or_shrink(const Op& op) {
@@ -102,11 +109,11 @@ bool HeapRunner::plan_alloc(const Op& op) {
 bool HeapRunner::plan_free(const Op& op) {
   const std::size_t place = pick_live(op);
   const int way = op.variant % 8;
-  const bool can_name_stream = own(live_[place]).is_alive;
+  const bool can_be_checked = own(live_[place]).is_alive;  // It names the block's stream.
   FreeWay chosen;
   if (way == 1 || way == 2) chosen.on = &pick_stream(op.other, way == 1 ? 0 : device(op));
-  chosen.says_size = way == 3 || way == 5;
-  chosen.says_stream = can_name_stream && (way == 4 || way == 5);
+  chosen.says_size = can_be_checked && (way == 3 || way == 5);
+  chosen.says_stream = can_be_checked && (way == 4 || way == 5);
   free(place, chosen);
   return true;
 }
@@ -130,9 +137,8 @@ bool HeapRunner::plan_use(const Op& op) {
 
 // Of a block that is freed, inside a block, or of another size.
 bool HeapRunner::plan_bad_free(const Op& op) {
-  const HeapBlock& freed = freed_[op.block % freed_.size()];
-  const bool is_freed = freed.address != Address{} && !bare_.heap().find_live(freed.address);
-  if (is_freed && op.variant % 2 == 0) {
+  const auto& [freed, was] = freed_[op.block % freed_.size()];
+  if (op.variant % 2 == 0 && was.size != Bytes{0} && !is_live_again(was)) {
     fail_to_free(freed.address, {}, Free{NamedTarget{name_of(freed), {}}, {}, {}, {}});
     return true;
   }
@@ -153,7 +159,7 @@ bool HeapRunner::plan_sync(const Op& op) {
   const std::vector<int>& streams = streams_of(device(op));
   for (std::size_t i = 0; i < streams.size() && op.variant % 4 != 3; ++i) {
     const HeapStream& awaited = stream(streams[(op.stream + i) % streams.size()]);
-    if (!bare_.sync(awaited.key)) continue;
+    if (!bare_.is_pending(awaited.key)) continue;
     sync(awaited);
     return true;
   }
@@ -194,7 +200,7 @@ bool HeapRunner::plan_destroy_stream(const Op& op) {
   tell([&](HeapStory& story) { story.say(DestroyStream{name_of(ended), false}); });
   bare_.forget_stream(key);
   follow({}, [&](model::Model& model) { return model.forget_stream({key.device, key.id.value}); });
-  if (model_) model_->forget_stream(key);
+  if (model_) model_->clock().forget(key);
   std::erase(alive_, ended.number);
   dead_.push_back(ended.number);
   streams_[static_cast<std::size_t>(ended.number)].is_alive = false;
@@ -244,18 +250,16 @@ void HeapRunner::allocate(const HeapStream& stream, Bytes size, Bytes alignment)
 void HeapRunner::free(std::size_t place, const FreeWay& way) {
   const HeapBlock block = live_[place];
   live_.erase(live_.begin() + static_cast<std::ptrdiff_t>(place));
-  freed_[freed_count_++ % freed_.size()] = block;
   Block* taken = find(block);
   if (taken == nullptr) return;
+  freed_[freed_count_++ % freed_.size()] = {block, taken->span()};
+  for (const StreamKey& key : bare_.heap().uses(*taken)) {
+    if (const HeapStream* user = alive_stream(key)) work(*user, block);
+  }
+  if (way.on != nullptr && way.on->number != block.stream) work(*way.on, block);
   tell([&](HeapStory& story) {
-    for (const StreamKey& key : bare_.heap().uses(*taken)) {
-      if (const HeapStream* user = alive_stream(key)) story.work(own(block), *user, block);
-    }
     Free said{NamedTarget{name_of(block), {}}, {}, {}, {}};
-    if (way.on != nullptr) {
-      story.work(own(block), *way.on, block);
-      said.on = name_of(*way.on);
-    }
+    if (way.on != nullptr) said.on = name_of(*way.on);
     if (way.says_size) said.size = block.size;
     if (way.says_stream) said.stream = name_of(own(block));
     story.say(said);
@@ -295,10 +299,17 @@ void HeapRunner::use(const HeapBlock& block, const HeapStream& stream) {
   if (!std::ranges::equal(expected, uses)) found(describe(expected), describe(uses));
 }
 
+// So that the stream's use of the block is not over when the block is freed.
+void HeapRunner::work(const HeapStream& user, const HeapBlock& block) {
+  tell([&](HeapStory& story) { story.work(user, block); });
+  bare_.clock().work(user.key);
+  if (model_) model_->clock().work(user.key);
+}
+
 void HeapRunner::sync(const HeapStream& stream) {
   tell([&](HeapStory& story) { story.say(Sync{name_of(stream), {}}); });
-  bare_.sync(stream.key);
-  if (model_) model_->sync(stream.key);
+  bare_.clock().sync(stream.key);
+  if (model_) model_->clock().sync(stream.key);
 }
 
 void HeapRunner::sync_all() {
@@ -306,8 +317,8 @@ void HeapRunner::sync_all() {
     for (std::size_t device = 0; device < by_device_.size(); ++device)
       story.say(Sync{{}, static_cast<DeviceIndex>(device)});
   });
-  bare_.sync_all();
-  if (model_) model_->sync_all();
+  bare_.clock().sync_all();
+  if (model_) model_->clock().sync_all();
 }
 
 void HeapRunner::poll() {

@@ -20,9 +20,7 @@ void HeapStory::say(Operation operation) {
   program_.statements.push_back(std::move(statement));
 }
 
-void HeapStory::work(const HeapStream& own, const HeapStream& user, const HeapBlock& block) {
-  if (own.number == user.number || !own.is_alive || !user.is_alive) return;
-  say(Order{name_of(own), name_of(user)});
+void HeapStory::work(const HeapStream& user, const HeapBlock& block) {
   say(Launch{name_of(user), {{name_of(block), true}}, very_long});
 }
 

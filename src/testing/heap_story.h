@@ -39,7 +39,7 @@ class HeapStory {
 
   void say(Operation operation);
   // Work of the stream on the block, which is done when the stream is waited for.
-  void work(const HeapStream& own, const HeapStream& user, const HeapBlock& block);
+  void work(const HeapStream& user, const HeapBlock& block);
   // How the last statement has to end.
   void ended(ErrorCode code) { program_.statements.back().expected = code; }
 
