@@ -124,9 +124,9 @@ TEST(Promises, AllIsReturnedAtTheEnd) {
 
 TEST(Promises, EventsThatAreDoneLetBlocksGo) {
   Taste taste;
-  taste.more = more({{OpKind::sync, 12}, {OpKind::use, 12}, {OpKind::poll, 4}});
+  taste.more = more({{OpKind::sync, 30}, {OpKind::use, 20}, {OpKind::poll, 4}});
   EXPECT_TRUE(holds("event_progress",
-                    {{cairn::testing::event_progress}, taste, {{"blocks that became free", 50}}}));
+                    {{cairn::testing::event_progress}, taste, {{"blocks that became free", 60}}}));
 }
 
 // All of them at once, with the model and the checkers.

@@ -10,6 +10,7 @@
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   const char* set = std::getenv("RC_PARAMS");  // NOLINT(concurrency-mt-unsafe)
   const std::string given = set == nullptr ? "" : set;
   if (const auto refusal = cairn::testing::refusal_of(given)) {

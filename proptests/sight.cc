@@ -109,7 +109,7 @@ void Book::apply(const Statement& statement, bool succeeded, const Deed* deed, c
   if (!std::holds_alternative<ThreadExit>(operation)) return;
   current_devices_.erase(thread_of(statement));
   std::erase_if(streams_, [&](const auto& known) {
-    return std::get<int>(known.first) == thread_of(statement);
+    return known.first.name == "ptds" && known.first.thread == thread_of(statement);
   });
 }
 
@@ -141,9 +141,9 @@ void Book::allocated(const Statement& statement, const Alloc& alloc, Address add
   }
 }
 
-Book::StreamPlace Book::place(const Statement& statement, const Alloc& alloc) const {
-  const int thread = alloc.stream == "ptds" ? thread_of(statement) : -1;
-  return {device(statement), alloc.stream, thread};
+StreamPlace Book::place(const Statement& statement, const Alloc& alloc) const {
+  const int thread = alloc.stream == "ptds" ? thread_of(statement) : 0;
+  return {alloc.stream, device(statement), thread};
 }
 
 const LiveBlock* Book::freed_by(const Statement& statement) const {

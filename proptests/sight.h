@@ -12,10 +12,10 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <tuple>
 #include <utility>
 #include <vector>
 
+#include "testing/program_state.h"
 #include "testing/world.h"
 
 namespace cairn::testing {
@@ -56,8 +56,6 @@ class Book {
   bool plans_refusals() const { return plans_refusals_; }
 
  private:
-  using StreamPlace = std::tuple<DeviceIndex, std::string, int>;  // Of ptds the thread, else -1.
-
   void declare(const Statement& statement);
   void allocated(const Statement& statement, const Alloc& alloc, Address address,
                  const Sights& now);

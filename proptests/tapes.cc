@@ -199,6 +199,7 @@ rc::Gen<Tape> short_tapes() {
   const auto setup_of = [](const std::vector<std::uint8_t>& bytes) {
     Setup setup;
     std::memcpy(&setup, bytes.data(), sizeof setup);
+    setup.switches &= static_cast<std::uint8_t>(~setup_switch::lost_devices);
     return setup;
   };
   const auto kinds = rc::gen::weightedElement<OpKind>({{8, OpKind::alloc},

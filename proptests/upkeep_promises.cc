@@ -204,17 +204,15 @@ class Statistics final : public Promise {
 };
 
 // A block whose events are all done is free after the allocator looked at the events of its device.
-// They are done where the application waited for every device since the block was freed.
+// They are done where each device was waited for since the block was freed, or has no work.
 class EventProgress final : public Promise {
  public:
   using Promise::Promise;
 
   std::optional<Difference> after(const Sight& sight) override {
     ++clock_;
-    waited_for_.resize(sight.now.size());
-    const auto* sync = sight.as<Sync>();
-    if (sync != nullptr && !sync->stream && sight.succeeded)
-      waited_for_[static_cast<std::size_t>(sync->gpu.value_or(sight.device()))] = clock_;
+    devices_.resize(sight.now.size());
+    note_work(sight);
     if (sight.deed == nullptr) return std::nullopt;
     if (auto difference = overdue(sight)) return difference;
     note_waiting(sight.now);
@@ -223,20 +221,48 @@ class EventProgress final : public Promise {
 
  private:
   using Key = std::pair<std::size_t, std::uint64_t>;  // Device, address.
+  struct Device {
+    std::uint64_t waited_for = 0;  // When all of it was, last.
+    std::uint64_t launched = 0;    // When work was put on it, last.
+  };
+
+  void note_work(const Sight& sight) {
+    const auto* sync = sight.as<Sync>();
+    if (sync != nullptr && !sync->stream)
+      at(sync->gpu.value_or(sight.device())).waited_for = clock_;
+    if (const auto* made = sight.as<MakeStream>())
+      streams_[made->stream] = made->gpu.value_or(sight.device());
+    const auto* launch = sight.as<Launch>();
+    if (launch == nullptr) return;
+    const auto known = streams_.find(launch->stream);
+    const bool is_default = launch->stream == "s0" || launch->stream == "ptds";
+    for (Device& device : devices_) {
+      const bool is_elsewhere = known != streams_.end() && &at(known->second) != &device;
+      const bool is_not_current = is_default && &at(sight.device()) != &device;
+      if (!is_elsewhere && !is_not_current) device.launched = clock_;
+    }
+  }
+
+  Device& at(DeviceIndex device) { return devices_[static_cast<std::size_t>(device)]; }
+
+  bool is_all_done(std::uint64_t since) const {
+    return std::ranges::all_of(devices_, [since](const Device& device) {
+      return device.waited_for > since || device.launched <= device.waited_for;
+    });
+  }
 
   std::optional<Difference> overdue(const Sight& sight) {
     const bool looks = request_or_poll(sight) && !sight.any_call_failed();
     if (!looks) return std::nullopt;
-    const std::uint64_t all_done = *std::ranges::min_element(waited_for_);
     const auto device = static_cast<std::size_t>(sight.device());
     std::uint64_t due = 0;
     for (const auto& [key, since] : waiting_)
-      due += key.first == device && since < all_done ? 1 : 0;
+      due += key.first == device && is_all_done(since) ? 1 : 0;
     count("blocks that became free", due);
     for (const SegmentInfo& segment : sight.device_now().map) {
       for (const BlockInfo& block : segment.blocks) {
         const auto since = waiting_.find({device, block.address});
-        const bool is_due = since != waiting_.end() && since->second < all_done &&
+        const bool is_due = since != waiting_.end() && is_all_done(since->second) &&
                             block.state == BlockState::active_pending_free;
         if (is_due) return Difference{"a free block, as all its events are done", describe(block)};
       }
@@ -265,9 +291,10 @@ class EventProgress final : public Promise {
     waiting_ = std::move(waiting);
   }
 
-  std::uint64_t clock_ = 0;                // Statements.
-  std::vector<std::uint64_t> waited_for_;  // By device: when all of it was, last.
-  std::map<Key, std::uint64_t> waiting_;   // Since when.
+  std::uint64_t clock_ = 0;  // Statements.
+  std::vector<Device> devices_;
+  std::map<std::string, DeviceIndex> streams_;
+  std::map<Key, std::uint64_t> waiting_;  // Blocks, since when.
 };
 
 // When all is freed, waited for and given back, nothing is left: no segment, nothing out at the
