@@ -73,14 +73,19 @@ bool has_key(std::string_view parameters, std::string_view key) {
 std::string describe_failure(const std::string& name, const OpRun& run,
                              const WorldOptions& options) {
   OpRun shortest = run;
+  std::string doubt;
   if (!run.mistake) {
     shortest.program = shrink(run.program, options);
     shortest.result = play(shortest.program, options).result;
   }
+  if (shortest.holds()) {
+    shortest = run;
+    doubt = "not found again when the program was played, so it is not short\n";
+  }
   const auto path = std::filesystem::absolute("property_" + name + ".program");
   std::ofstream(path) << print_program(shortest.program);
-  return in_words(shortest) + "saved as " + path.string() + "\nseed: RC_PARAMS=\"" + parameters() +
-         "\"";
+  return in_words(shortest) + doubt + "saved as " + path.string() + "\nseed: RC_PARAMS=\"" +
+         parameters() + "\"";
 }
 
 const Histogram& executed_operations() { return executed; }
