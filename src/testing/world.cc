@@ -123,7 +123,12 @@ StepResult World::step(const Statement& statement) {
 }
 
 StepResult World::finish() { return impl_->finish(); }
-StepResult World::wind_down() { return impl_->wind_down(); }
+StepResult World::wind_down() {
+  StepResult result = impl_->wind_down();
+  if (observer_ == nullptr || result.kind != StepResult::Kind::ok) return result;
+  auto difference = observer_->after_wind_down(*this);
+  return difference ? finding(*std::move(difference)) : result;
+}
 StepResult World::end() { return impl_->end(); }
 std::vector<std::string> World::notes() const { return impl_->notes(); }
 std::vector<DeviceStats> World::stats() const { return impl_->stats(); }

@@ -121,6 +121,8 @@ class Observer {
   // had to. What does not hold is a finding.
   virtual std::optional<Difference> after(const Statement& statement, const StepResult& result,
                                           const World& world) = 0;
+  // After wind_down(), if World itself found that nothing is left.
+  virtual std::optional<Difference> after_wind_down(const World&) { return std::nullopt; }
 };
 
 // As exit codes of `cairn run`.

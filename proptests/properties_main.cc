@@ -1,0 +1,28 @@
+// Runs the properties. The seed is always said, before and after; RC_PARAMS="seed=..." gives the
+// same cases again.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+
+#include "property.h"
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
+  const char* set = std::getenv("RC_PARAMS");  // NOLINT(concurrency-mt-unsafe)
+  const std::string given = set == nullptr ? "" : set;
+  if (const auto refusal = cairn::testing::refusal_of(given)) {
+    std::fprintf(stderr, "%s\n", refusal->c_str());
+    return 1;
+  }
+  const std::string parameters = cairn::testing::with_seed(given);
+  setenv("RC_PARAMS", parameters.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
+  std::fprintf(stderr, "RC_PARAMS=\"%s\"\n", parameters.c_str());
+  const int failed = RUN_ALL_TESTS();
+  const auto& executed = cairn::testing::executed_operations();
+  if (executed.total() != 0) std::fprintf(stderr, "%s", in_words(executed).c_str());
+  std::fprintf(stderr, "RC_PARAMS=\"%s\"\n", parameters.c_str());
+  return failed;
+}
