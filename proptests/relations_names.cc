@@ -59,16 +59,19 @@ void StreamNames::follow(const Statement& statement, bool succeeded) {
 
 std::string StreamNames::of_handle(std::uint64_t handle) const {
   if (handle == 0 || handle == legacy_stream_handle) return "s0";
-  if (handle == per_thread_stream_handle) return "ptds";
-  const auto found = names_.find(handle);
-  return found == names_.end() ? testing::print_address({handle}) : found->second;
+  return handle == per_thread_stream_handle ? "ptds" : known(handle);
+}
+
+std::string StreamNames::known(std::uint64_t number) const {
+  const auto found = names_.find(number);
+  return found == names_.end() ? testing::print_address({number}) : found->second;
 }
 
 std::string StreamNames::of_id(std::uint64_t id) const {
   const StreamId stream{id};
   if (stream == legacy_default_stream) return "s0";
   if (is_retired(stream)) return "retired " + std::to_string(id ^ retired_stream(0).value);
-  if (!is_per_thread(stream)) return of_handle(id);
+  if (!is_per_thread(stream)) return known(id);
   const auto thread = thread_of_.find(id ^ per_thread_stream(0).value);
   return "ptds of " + (thread == thread_of_.end() ? "the main thread"
                                                   : "thread " + std::to_string(thread->second));

@@ -29,6 +29,7 @@ class StreamNames {
 
  private:
   void make(const testing::MakeStream& made);
+  std::string known(std::uint64_t number) const;
 
   simulator::SimulatedGpu gpu_;
   std::map<std::string, StreamRef> streams_;

@@ -41,6 +41,31 @@ Statement statement_of(Operation operation, std::optional<int> thread = {}) {
   return made;
 }
 
+// The memory of which the statement says something to the allocator; null: of none by name.
+const std::string* name_in(const Statement& statement) {
+  if (const auto* use = std::get_if<testing::Use>(&statement.operation)) return &use->name;
+  const auto* free = std::get_if<testing::Free>(&statement.operation);
+  const auto* target = free == nullptr ? nullptr : std::get_if<testing::NamedTarget>(&free->target);
+  return target == nullptr ? nullptr : &target->name;
+}
+
+// A name, the size that was asked for under it, and the stream.
+struct Known {
+  Bytes size;
+  std::string stream;
+};
+using Live = std::map<std::string, Known>;
+
+void follow(const Statement& statement, Live& live) {
+  const auto* block = std::get_if<testing::BlockDecl>(&statement.operation);
+  if (block != nullptr && block->name) live[*block->name] = {block->size, "s0"};
+  if (statement.expected != ErrorCode::none) return;
+  const auto* alloc = std::get_if<testing::Alloc>(&statement.operation);
+  if (alloc != nullptr && alloc->size.count != 0) live[alloc->name] = {alloc->size, alloc->stream};
+  if (std::holds_alternative<testing::Free>(statement.operation))
+    if (const std::string* name = name_in(statement)) live.erase(*name);
+}
+
 // Where the segments of one device lie instead.
 class OtherPlaces {
  public:
@@ -116,18 +141,10 @@ class Idler {
   }
 
   void follow(const Statement& statement) {
-    if (const auto* block = std::get_if<testing::BlockDecl>(&statement.operation))
-      if (block->name) live_[*block->name] = {block->size, "s0"};
-    if (statement.expected != ErrorCode::none) return;
+    proptests::follow(statement, live_);
     const auto* set = std::get_if<testing::SetDevice>(&statement.operation);
-    if (set != nullptr && statement.thread.value_or(0) == 0) device_ = set->device;
-    const auto* alloc = std::get_if<testing::Alloc>(&statement.operation);
-    if (alloc != nullptr && alloc->size.count != 0)
-      live_[alloc->name] = {alloc->size, alloc->stream};
-    const auto* free = std::get_if<testing::Free>(&statement.operation);
-    const auto* target =
-        free == nullptr ? nullptr : std::get_if<testing::NamedTarget>(&free->target);
-    if (target != nullptr) live_.erase(target->name);
+    const bool is_main = statement.thread.value_or(0) == 0;
+    if (set != nullptr && is_main) device_ = set->device;
   }
 
   // Said by the main thread. `before`: the last step.
@@ -160,11 +177,6 @@ class Idler {
   }
 
  private:
-  struct Known {
-    Bytes size;
-    std::string stream;
-  };
-
   static Statement refused(Operation operation) {
     Statement made = statement_of(std::move(operation));
     made.expected = ErrorCode::invalid_argument;
@@ -207,7 +219,7 @@ class Idler {
   Dice& dice_;
   const bool has_identity_;
   std::set<std::string> destroyed_;
-  std::map<std::string, Known> live_;
+  Live live_;
   DeviceIndex device_ = 0;  // Of the main thread.
 };
 
@@ -226,6 +238,18 @@ Program with_threads_in_another_order(Program program, Dice& dice) {
   return shuffled(std::move(program), dice, [&](const Statement& statement) {
     return statement.thread && seen.insert(*statement.thread).second;
   });
+}
+
+Program without_names_of_freed(const Program& program) {
+  Live live;
+  Program rest;
+  for (const Statement& statement : program.statements) {
+    const std::string* name = name_in(statement);
+    if (name != nullptr && !live.contains(*name)) continue;
+    rest.statements.push_back(statement);
+    follow(statement, live);
+  }
+  return rest;
 }
 
 Program with_segments_elsewhere(const Program& program, const Log& log, Order order, Dice& dice) {

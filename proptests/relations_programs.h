@@ -25,6 +25,10 @@ void shuffle(Items& items, testing::Dice& dice) {
     std::swap(items[left - 1], items[dice.below(left)]);
 }
 
+// Without the statements that name blocks which were freed: what they mean depends on whether the
+// address was given again.
+testing::Program without_names_of_freed(const testing::Program& program);
+
 enum class Order { kept, any };
 // Each segment lies elsewhere. Order::kept: of those of one device that are there at a time, the
 // one that was lower still is. REQUIRES: the log is the program's.
