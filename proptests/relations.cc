@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "allocator/all_devices.h"
+#include "invariants/catalogue/report.h"
 #include "relations_names.h"
 #include "testing/op_draws.h"
 #include "testing/op_run.h"
@@ -248,13 +249,11 @@ Tape draw(std::uint64_t seed, Faults faults) {
   return tape;
 }
 
-Program program_of(const Tape& tape) {
+testing::OpRun run(const Tape& tape) {
   testing::WorldOptions options;
   options.lockstep = false;
   options.checkers = false;
-  const testing::OpRun run = testing::run_tape(tape, options);
-  if (!run.holds()) RC_FAIL(testing::in_words(run));
-  return prepare(run.program);
+  return testing::run_tape(tape, options);
 }
 
 // Operations are taken out, many at a time and then few, for as long as it fails.
@@ -322,16 +321,21 @@ Program prepare(const Program& program) {
 
 void check_relation(Faults faults, const Relation& relation) {
   const auto seed = *rc::gen::noShrink(rc::gen::arbitrary<std::uint64_t>());
-  const auto attempt = [&](const Tape& tape) {
-    Sample sample{program_of(tape), testing::Dice(seed)};
-    return relation(sample);
+  // What breaks an invariant is found by World, and ended after that.
+  const invariants::Recorder recorder;
+  std::optional<Difference> difference;
+  const auto fails = [&](const Tape& tape) {
+    const testing::OpRun made = run(tape);
+    Sample sample{prepare(made.program), testing::Dice(seed)};
+    const auto found = made.holds() ? relation(sample) : Difference{"a run", in_words(made)};
+    if (found) difference = found;
+    return found.has_value();
   };
   Tape tape = draw(seed, faults);
-  if (!attempt(tape)) return;
-  tape = shorten(std::move(tape), attempt);
-  const Difference difference = *attempt(tape);
-  RC_FAIL("seed " + std::to_string(seed) + "\nexpected: " + difference.expected + "\nfound: " +
-          difference.found + "\nprogram:\n" + testing::print_program(program_of(tape)));
+  if (!fails(tape)) return;
+  tape = shorten(std::move(tape), fails);
+  RC_FAIL("seed " + std::to_string(seed) + "\nexpected: " + difference->expected + "\nfound: " +
+          difference->found + "\nprogram:\n" + testing::print_program(prepare(run(tape).program)));
 }
 
 }  // namespace cairn::proptests
