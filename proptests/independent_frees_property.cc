@@ -54,14 +54,16 @@ void wait_for_all(Program& program, DeviceIndex devices) {
   for (DeviceIndex device = 0; device < devices; ++device) say(program, Sync{{}, device});
 }
 
-// Then requests like those that were freed: on the same streams, larger, smaller and as large.
+// Then requests like those that were freed: on the same streams, larger, smaller and as large; and
+// some for which older memory must go back.
 void ask_again(Program& program, const std::vector<LiveBlock>& freed, Dice& dice) {
-  for (std::uint64_t count = dice.below(20); count > 0; --count) {
+  for (std::uint64_t count = dice.below(30); count > 0; --count) {
     const LiveBlock& like = dice.pick(freed);
     Alloc request;
     request.name = "again" + std::to_string(count);
     request.size = Bytes{1 + dice.below(2 * like.size.count)};
     if (dice.one_in(3)) request.size = like.size;
+    if (dice.one_in(5)) request.size = Bytes{(4 + dice.below(20)) << 20};
     request.stream = like.stream;
     say(program, SetDevice{like.device});
     say(program, request);
