@@ -174,7 +174,7 @@ class Campaign:
             try:
                 self.running[lane] = Run(slot, lane, left)
             except OSError as error:
-                raise Refused(f"{slot.target.binary(slot.build)} does not start: {error}") from error
+                raise Refused(f"{slot.target.name} does not start: {error}") from error
 
     def take(self, lane):
         run, self.running[lane] = self.running[lane], None

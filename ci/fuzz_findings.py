@@ -4,12 +4,11 @@ import shlex
 import subprocess
 from pathlib import Path
 
-from fuzz_targets import FINDINGS, environment
+from fuzz_targets import FINDINGS, TO_PROGRAM, environment
 
-SHRINK_SECONDS = 120
+SHRINK_SECONDS = 180
 MINIMIZE_SECONDS = 20
 TOOL = Path("build/checked/bin/cairn")
-TO_PROGRAM = Path("build/fuzz/bin/tape_to_program")
 
 
 def quoted(*words):
@@ -17,13 +16,15 @@ def quoted(*words):
 
 
 def call(words, seconds):
-    """The exit code; none where it took longer."""
+    """The exit code and the last words on stderr."""
     try:
-        return subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, check=False,
-                              stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-                              timeout=seconds, env=environment()).returncode
+        done = subprocess.run(list(map(str, words)), stdin=subprocess.DEVNULL, check=False,
+                              stdout=subprocess.DEVNULL, stderr=subprocess.PIPE,
+                              timeout=seconds, env=environment())
     except subprocess.TimeoutExpired:
-        return None
+        return None, f"it took more than {seconds} s"
+    said = done.stderr.decode(errors="replace").strip()
+    return done.returncode, said.splitlines()[-1] if said else f"exit {done.returncode}"
 
 
 def name_of(target, artifact):
@@ -31,27 +32,15 @@ def name_of(target, artifact):
     return f"{target.name}-{digest[:12]}"
 
 
-def program_of(target, artifact, out):
+def program_of(target, artifact):
     """The Program that a tape is, minimised; none where it could not be made."""
     program = FINDINGS / (name_of(target, artifact) + ".program")
-    built = subprocess.run(["ci/build", f"--target={TO_PROGRAM.name}", "fuzz"], stdout=out,
-                           check=False)
-    if built.returncode != 0:
-        return None, f"{TO_PROGRAM} cannot be built"
     program.unlink(missing_ok=True)
-    code = call([TO_PROGRAM, artifact, "-o", program], SHRINK_SECONDS)
-    if code == 0 and program.exists():
-        return program, ""
-    why = {None: f"it took more than {SHRINK_SECONDS} s",
-           1: "run again, the tape finds nothing"}.get(code, f"exit {code}")
-    return None, f"{TO_PROGRAM}: {why}"
+    code, words = call([TO_PROGRAM, artifact, "-o", program], SHRINK_SECONDS)
+    return (program, "") if code == 0 and program.exists() else (None, words)
 
 
-def told_of_tape(target, build, artifact, out):
-    program, why = program_of(target, artifact, out)
-    replay = f"  replay:  {quoted(target.binary(build), artifact)}"
-    if program is None:
-        return [f"  no Program was made of it: {why}", replay]
+def told_of_program(program):
     tool = "" if TOOL.exists() else "ci/build --tool checked && "
     keep = "proptests/regressions/WHAT_MUST_HOLD.program"
     return [f"  Program: {program}",
@@ -72,12 +61,12 @@ def minimised(target, build, artifact):
     return smaller if kept else Path(artifact)
 
 
-def told_of_text(target, build, artifact):
+def told_of_input(target, build, artifact):
     smallest = minimised(target, build, artifact)
     data = smallest.read_bytes()
     return [f"  input:   {smallest} ({len(data)} bytes): {data[:160]!r}",
             f"  replay:  {quoted(target.binary(build), smallest)}",
-            f"  keep:    {quoted('cp', smallest, f'fuzz/corpus/{target.name}/what_it_is')}",
+            f"  keep:    {quoted('cp', smallest, f'fuzz/corpus/{target.name}/WHAT_IT_IS')}",
             "           under a name of its own; ctest runs every file there"]
 
 
@@ -90,11 +79,14 @@ def reason(log):
     return ["  | " + line[:160] for line in said[-14:]]
 
 
-def told(run, artifact, out):
-    """Lines that say what was found, where it is, how to replay it and how to keep it. What builds
-    meanwhile is said on out."""
+def told(run, artifact):
+    """Lines that say what was found, where it is, how to replay it and how to keep it."""
     target, build = run.slot.target, run.slot.build
     lines = [f"FOUND by {target.name} (build/{build}): {artifact}", *reason(run.log)]
-    if target.tape:
-        return lines + told_of_tape(target, build, artifact, out)
-    return lines + told_of_text(target, build, artifact)
+    if not target.tape:
+        return lines + told_of_input(target, build, artifact)
+    program, why = program_of(target, artifact)
+    if program is None:
+        return [*lines, f"  no Program was made of it: {why}",
+                *told_of_input(target, build, artifact)]
+    return lines + told_of_program(program)

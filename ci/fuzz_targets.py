@@ -9,6 +9,7 @@ TOP = Path(__file__).resolve().parent.parent
 FOUND = Path("build/fuzz/corpus")  # What campaigns found, by target; the seeds are fuzz/corpus.
 FINDINGS = Path("build/fuzz/findings")
 LOGS = Path("build/fuzz/log")
+TO_PROGRAM = Path("build/fuzz/bin/tape_to_program")  # Makes a Program of a tape.
 
 SETUP_BYTES, OP_BYTES = 24, 16  # Of a tape: src/testing/op.h.
 TAPE_BYTES = SETUP_BYTES + 512 * OP_BYTES
@@ -82,6 +83,8 @@ def build(targets, configurations, out):
         wanted = [target.name for target in targets if configuration in target.builds]
         if not wanted:
             continue
+        if configuration == "fuzz" and any(target.tape for target in targets):
+            wanted.append(TO_PROGRAM.name)
         call = ["ci/build", *(f"--target={name}" for name in wanted), configuration]
         if subprocess.run(call, stdout=out, check=False).returncode != 0:
             raise Refused(f"build/{configuration} cannot be built")
