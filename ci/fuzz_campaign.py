@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from fuzz_targets import CHECKS, FINDINGS, LOGS, Refused, environment
 
-PULSE = re.compile(r"#(\d+)\s+[A-Za-z]+\s.*?cov: (\d+) ft: (\d+) corp: (\d+)")
+PULSE = re.compile(r"#(\d+)\s+[A-Za-z]+\s.*?cov: (\d+) ft: (\d+) corp: (\d+).*? exec/s: (\d+)")
 EXECUTED = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
 OPERATIONS = re.compile(r"\w+: operations: ([\d,]+)")
 ARTIFACT = re.compile(r"Test unit written to (\S+)")
@@ -20,15 +20,18 @@ NO_FINDING = "slow-unit-"  # libFuzzer keeps slow inputs too; it goes on after t
 class Figures:
     seconds: float = 0.0
     executions: int = 0
-    operations: int | None = None  # Unknown where a run did not come to its end.
+    operations: int | None = None  # Of the runs that came to their end; of others it is unknown.
+    operation_seconds: float = 0.0  # What those runs took.
     coverage: int = 0
     features: int = 0
     corpus: int = 0
+    lately: int = 0  # Executions a second, as libFuzzer last said.
     findings: list = field(default_factory=list)
 
     def read(self, line):
         if match := PULSE.match(line):
-            self.executions, self.coverage, self.features, self.corpus = map(int, match.groups())
+            (self.executions, self.coverage, self.features, self.corpus,
+             self.lately) = map(int, match.groups())
         elif match := EXECUTED.match(line):
             self.executions = int(match[1])
         elif match := OPERATIONS.match(line):
@@ -39,6 +42,7 @@ class Figures:
     def add(self, other):
         if other.operations is not None:
             self.operations = (self.operations or 0) + other.operations
+            self.operation_seconds += other.seconds
         self.seconds += other.seconds
         self.executions += other.executions
         self.coverage = max(self.coverage, other.coverage)
@@ -94,10 +98,9 @@ class Run:
 
     def line(self):
         figures = self.figures
-        rate = figures.executions / max(figures.seconds, 0.001)
         return (f"{self.slot.target.name:<16} {CHECKS[self.slot.build]:<8} "
                 f"{figures.seconds:5.0f} s {figures.executions:>11,} programs "
-                f"{rate:>9,.0f}/s  corpus {figures.corpus:>6,}  features {figures.features:>7,}")
+                f"{figures.lately:>9,}/s  corpus {figures.corpus:>6,}  features {figures.features:>7,}")
 
 
 class Screen:
@@ -199,7 +202,7 @@ def rows(campaign):
                "seconds": round(figures.seconds, 1), "programs": figures.executions,
                "programs_per_second": rate(figures.executions, figures.seconds),
                "operations": figures.operations,
-               "operations_per_second": rate(figures.operations, figures.seconds),
+               "operations_per_second": rate(figures.operations, figures.operation_seconds),
                "coverage": figures.coverage, "features": figures.features,
                "corpus": figures.corpus, "findings": figures.findings}
 
@@ -223,5 +226,7 @@ def summary(campaign):
     findings = sum(len(row["findings"]) for row in rows(campaign))
     names = {row["target"] for row in rows(campaign)}
     word = "nothing found" if findings == 0 else f"{findings} found"
+    if campaign.failed:
+        word += f", {len(campaign.failed)} DID NOT RUN"
     return (f"fuzz: {len(names)} targets, {campaign.seconds:.0f} s: {programs:,} programs, "
             f"{operations:,} operations, {word}")

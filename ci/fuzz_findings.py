@@ -1,5 +1,6 @@
 """What is done with an input that crashes a target: it is made small, and put into words."""
 
+import re
 import shlex
 import subprocess
 from pathlib import Path
@@ -8,6 +9,10 @@ from fuzz_targets import FINDINGS, TO_PROGRAM, environment
 
 SHRINK_SECONDS = 180
 MINIMIZE_SECONDS = 20
+# Of a log: what libFuzzer counts, and frames of a stack that are its own or the system's.
+NOISE = re.compile(r"#\d+\t|INFO: |NOTE: libF|      Combine libF|stat::|"
+                   r"\s+#\d+ \w+ in (fuzzer::|__libc_start|__sanitizer_|raise|abort|main|_start|"
+                   r"__pthread_kill|__interceptor_)")
 TOOL = Path("build/checked/bin/cairn")
 
 
@@ -23,6 +28,8 @@ def call(words, seconds):
                               timeout=seconds, env=environment())
     except subprocess.TimeoutExpired:
         return None, f"it took more than {seconds} s"
+    except OSError as error:
+        return None, str(error)
     said = done.stderr.decode(errors="replace").strip()
     return done.returncode, said.splitlines()[-1] if said else f"exit {done.returncode}"
 
@@ -75,8 +82,8 @@ def reason(log):
     lines = log.read_text(encoding="utf-8", errors="replace").splitlines()
     ends = [i for i, line in enumerate(lines) if line.startswith(("SUMMARY:", "MS: "))]
     last = ends[0] if ends else len(lines)
-    said = [line for line in lines[:last] if line.strip() and not line.startswith(("#", "\t"))]
-    return ["  | " + line[:160] for line in said[-14:]]
+    said = [line for line in lines[:last] if line.strip() and not NOISE.match(line)]
+    return ["  | " + line[:160] for line in said[-16:]]
 
 
 def told(run, artifact):
