@@ -100,7 +100,8 @@ class Run:
         figures = self.figures
         return (f"{self.slot.target.name:<16} {CHECKS[self.slot.build]:<8} "
                 f"{figures.seconds:5.0f} s {figures.executions:>11,} programs "
-                f"{figures.lately:>9,}/s  corpus {figures.corpus:>6,}  features {figures.features:>7,}")
+                f"{figures.lately:>9,}/s  corpus {figures.corpus:>6,}  "
+                f"features {figures.features:>7,}")
 
 
 class Screen:
