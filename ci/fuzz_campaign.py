@@ -67,7 +67,8 @@ class Run:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=environment(), start_new_session=True)  # So that Ctrl-C is ours to pass on.
+                env=dict(environment(), CAIRN_FINDINGS=str(FINDINGS)),
+                start_new_session=True)  # So that Ctrl-C is ours to pass on.
         self.reader = open(self.log, encoding="utf-8", errors="replace")
 
     def look(self):

@@ -47,6 +47,12 @@ def program_of(target, artifact):
     return (program, "") if code == 0 and program.exists() else (None, words)
 
 
+def program_in(log):
+    """The Program that the target itself wrote (fuzz/findings.h), if it did."""
+    written = re.findall(r"^replay: .* run (\S+)$", log.read_text(errors="replace"), re.MULTILINE)
+    return Path(written[-1]) if written and Path(written[-1]).exists() else None
+
+
 def told_of_program(program):
     tool = "" if TOOL.exists() else "ci/build --tool checked && "
     keep = "proptests/regressions/WHAT_MUST_HOLD.program"
@@ -90,10 +96,10 @@ def told(run, artifact):
     """Lines that say what was found, where it is, how to replay it and how to keep it."""
     target, build = run.slot.target, run.slot.build
     lines = [f"FOUND by {target.name} (build/{build}): {artifact}", *reason(run.log)]
-    if not target.tape:
-        return lines + told_of_input(target, build, artifact)
-    program, why = program_of(target, artifact)
-    if program is None:
-        return [*lines, f"  no Program was made of it: {why}",
-                *told_of_input(target, build, artifact)]
-    return lines + told_of_program(program)
+    program, why = program_of(target, artifact) if target.tape else (None, "")
+    program = program or program_in(run.log)
+    if program:
+        return lines + told_of_program(program)
+    if why:
+        lines.append(f"  no Program was made of it: {why}")
+    return lines + told_of_input(target, build, artifact)
