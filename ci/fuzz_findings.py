@@ -10,7 +10,7 @@ from fuzz_targets import FINDINGS, TO_PROGRAM, environment
 SHRINK_SECONDS = 180
 MINIMIZE_SECONDS = 20
 # Of a log: what libFuzzer counts, and frames of a stack that are its own or the system's.
-NOISE = re.compile(r"#\d+\t|INFO: |NOTE: libF|      Combine libF|stat::|"
+NOISE = re.compile(r"#\d+\t|INFO: |Dictionary: |NOTE: libF|      Combine libF|stat::|"
                    r"\s+#\d+ \w+ in (fuzzer::|__libc_start|__sanitizer_|raise|abort|main|_start|"
                    r"__pthread_kill|__interceptor_)")
 TOOL = Path("build/checked/bin/cairn")

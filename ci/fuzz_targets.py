@@ -44,7 +44,7 @@ class Target:
     def options(self):
         dictionary = Path("fuzz") / (self.name + ".dict")
         given = [f"-max_len={self.most_bytes}", "-len_control=0", "-timeout=25",
-                 "-rss_limit_mb=2048", "-print_final_stats=1"]
+                 "-rss_limit_mb=2048", "-print_final_stats=1", "-print_funcs=0"]
         return given + ([f"-dict={dictionary}"] if dictionary.exists() else [])
 
 
