@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from fuzz_targets import CHECKS, FINDINGS, LOGS, Refused, environment
 
 PULSE = re.compile(r"#(\d+)\s+[A-Za-z]+\s.*?cov: (\d+) ft: (\d+) corp: (\d+).*? exec/s: (\d+)")
+LOADED = re.compile(r"#\d+\s+INITED")
 EXECUTED = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
 OPERATIONS = re.compile(r"\w+: operations: ([\d,]+)")
 ARTIFACT = re.compile(r"Test unit written to (\S+)")
@@ -52,14 +53,18 @@ class Figures:
 
 
 class Run:
-    """One process of libFuzzer, from its slot's turn to its slot's end."""
+    """One process of libFuzzer, from its slot's turn to its slot's end. It ends by itself, but for
+    one that still runs its corpus then, which is stopped."""
 
     def __init__(self, slot, lane, seconds):
         self.slot = slot
         self.figures = Figures()
         self.log = LOGS / f"{slot.target.name}.{slot.build}.{lane}.log"
         self.unread = ""
+        self.loaded = False  # It has run its corpus, and watches the time.
+        self.stopped = False
         self.started = time.monotonic()
+        self.seconds = seconds
         target = slot.target
         prefix = FINDINGS / f"{target.name}-{slot.build}-"
         command = [target.binary(slot.build), *target.options(), f"-max_total_time={seconds}",
@@ -77,24 +82,27 @@ class Run:
         *lines, self.unread = (self.unread + self.reader.read()).split("\n")
         for line in lines:
             self.figures.read(line)
+            self.loaded = self.loaded or bool(LOADED.match(line))
         self.figures.seconds = time.monotonic() - self.started
+        if running and not self.loaded and self.figures.seconds > self.seconds:
+            self.stop()
         return running
 
     def close(self):
         self.reader.close()
 
     def stop(self):
+        self.stopped = True
         self.process.send_signal(signal.SIGINT)
         try:
             self.process.wait(10)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
-        self.look()
 
     def failed(self):
-        """It neither ran nor found anything."""
-        return not self.figures.findings and (
+        """It ended by itself, and neither ran nor found anything."""
+        return not self.stopped and not self.figures.findings and (
             self.process.returncode != 0 or self.figures.executions == 0)
 
     def line(self):
@@ -163,6 +171,7 @@ class Campaign:
             for lane, run in enumerate(self.running):
                 if run:
                     run.stop()
+                    run.look()
                     self.take(lane)
         self.screen.clear()
         self.seconds = time.monotonic() - self.begun
@@ -191,6 +200,12 @@ class Campaign:
         if run.failed() and not self.interrupted:
             self.failed.append(run)
             self.screen.say(f"{run.slot.target.name}: did not run ({run.log})")
+
+
+def idle(campaign):
+    """Targets, with their builds, that had no time to run anything."""
+    return [f"{target.name} (build/{build})" for (target, build), figures
+            in campaign.results.items() if figures.executions == 0 and not figures.findings]
 
 
 def rate(count, seconds):

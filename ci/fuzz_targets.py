@@ -115,23 +115,33 @@ class Slot:
 
 
 def share_out(targets, builds, lanes, seconds):
-    """Lanes of slots that keep every lane busy for that many seconds. Laid end to end the slots of
-    all lanes are each target's share in turn; one across the end of a lane goes on in the next."""
+    """For each lane its slots, which fill it. The time of a lane is shared by the weight of what
+    runs in it, and the lanes weigh about the same. Where there are more lanes than runs, runs are
+    doubled, the heaviest first."""
     jobs = [(target, one) for target in targets for one in builds if one in target.builds]
-    total = lanes * seconds
-    if total < len(jobs):
+    distinct = list(jobs)
+    while len(jobs) < lanes:
+        jobs.append(max(distinct, key=lambda job: job[0].share / jobs.count(job)))
+    filled = [[] for _ in range(lanes)]
+    for job in sorted(jobs, key=lambda job: -job[0].share):
+        min(filled, key=weight_of).append(job)
+    least = max(map(len, filled))
+    if seconds < least:
         raise Refused(f"{seconds} s on {lanes} cores is less than a second for each of the "
-                      f"{len(jobs)} runs; ask for {-(-len(jobs) // lanes)} s or more")
-    weight = sum(target.share for target, _ in jobs)
-    spare = total - len(jobs)  # A second each, and the rest by weight.
-    plan = [[] for _ in range(lanes)]
-    start, weighed = 0, 0
-    for number, (target, one) in enumerate(jobs, 1):
+                      f"{len(jobs)} runs; ask for {least} s or more")
+    return [slots_of(lane, seconds) for lane in filled]
+
+
+def weight_of(lane):
+    return sum(target.share for target, _ in lane)
+
+
+def slots_of(lane, seconds):
+    """A second for each, and the rest by weight."""
+    slots, start, weighed = [], 0, 0
+    for number, (target, one) in enumerate(lane, 1):
         weighed += target.share
-        end = number + spare * weighed // weight
-        while start < end:
-            lane = start // seconds
-            until = min(end, (lane + 1) * seconds)
-            plan[lane].append(Slot(target, one, start - lane * seconds, until - lane * seconds))
-            start = until
-    return plan
+        end = number + (seconds - len(lane)) * weighed // weight_of(lane)
+        slots.append(Slot(target, one, start, end))
+        start = end
+    return slots
