@@ -54,7 +54,7 @@ TEST(Tape, takes_any_byte_for_a_kind) {
 // So a corpus can be kept as files, and mutated as tapes.
 TEST(Tape, comes_back_from_its_bytes) {
   Dice dice(1);
-  for (const std::size_t count : {0, 1, 2, 50}) {
+  for (const std::size_t count : {0U, 1U, 2U, 50U}) {
     std::vector<std::uint8_t> bytes(setup_bytes + count * op_bytes);
     for (std::uint8_t& byte : bytes) byte = static_cast<std::uint8_t>(dice.draw());
     const Tape tape = tape_of(bytes);
