@@ -58,6 +58,8 @@ double mean_live(const Tape& tape) {
   std::uint64_t statements = 0;
   std::uint64_t sum = 0;
   WorldOptions options;
+  options.checkers = false;
+  options.lockstep = false;
   options.make_observer = [&] { return std::make_unique<LiveBlocks>(statements, sum); };
   testing::run_tape(tape, options);
   return statements == 0 ? 0 : static_cast<double>(sum) / static_cast<double>(statements);

@@ -1,6 +1,7 @@
 #include "testing/op_decoder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "testing/op_values.h"
@@ -77,10 +78,8 @@ MakeStream OpDecoder::new_stream(DeviceIndex device, bool blocking) {
 }
 
 std::optional<Statement> OpDecoder::next() {
-  if (plan_.empty()) return std::nullopt;
-  Statement planned = std::move(plan_.front());
-  plan_.pop_front();
-  return planned;
+  if (next_ == plan_.size()) return std::nullopt;
+  return std::move(plan_[next_++]);
 }
 
 void OpDecoder::done(const Statement& was, bool succeeded) {
@@ -89,7 +88,7 @@ void OpDecoder::done(const Statement& was, bool succeeded) {
   if (succeeded) {
     state_.apply(was);
   } else {
-    plan_.clear();  // What was to come relied on it.
+    next_ = plan_.size();  // What was to come relied on it.
   }
 }
 
@@ -156,15 +155,19 @@ void OpDecoder::say_sync(const StreamPlace& place) {
 // ---- what there is to speak of ----
 
 StreamPlace OpDecoder::place(std::uint8_t index, DeviceIndex device) const {
-  std::vector<StreamPlace> places;
-  for (const KnownStream& stream : state_.streams()) {
-    const bool fits = stream.place.device == device && stream.life == KnownStream::Life::alive;
-    if (fits) places.push_back(stream.place);
-  }
+  const auto fits = [device](const KnownStream& stream) {
+    return stream.place.device == device && stream.life == KnownStream::Life::alive;
+  };
+  const auto named = static_cast<std::size_t>(std::ranges::count_if(state_.streams(), fits));
   const bool takes_defaults = is_on(setup_switch::default_streams);
-  if (takes_defaults || places.empty()) places.push_back({"s0", device, 0});
-  if (takes_defaults) places.push_back({"ptds", device, thread()});
-  return places[index % places.size()];
+  const std::size_t defaults = takes_defaults ? 2 : named == 0 ? 1 : 0;
+  const std::size_t chosen = index % (named + defaults);
+  if (chosen == named) return {"s0", device, 0};
+  if (chosen > named) return {"ptds", device, thread()};
+  auto stream = std::ranges::find_if(state_.streams(), fits);
+  for (std::size_t i = 0; i < chosen; ++i)
+    stream = std::find_if(std::next(stream), state_.streams().end(), fits);
+  return stream->place;
 }
 
 const KnownStream* OpDecoder::pick_stream(KnownStream::Life life, std::uint8_t index) const {
