@@ -115,8 +115,7 @@ int main(int argc, char** argv) {
   benchmark::AddCustomContext("invariant_level", std::to_string(CAIRN_INVARIANT_LEVEL));
   for (const auto& [name, options] : configurations) {
     benchmark::RegisterBenchmark(
-        name,
-        [options = options](benchmark::State& state) { cairn::bench::run_tapes(state, options); })
+        name, [world = options](benchmark::State& state) { cairn::bench::run_tapes(state, world); })
         ->Arg(300)
         ->Arg(2000)
         ->MeasureProcessCPUTime()
