@@ -227,7 +227,7 @@ std::vector<StreamKey> Model::uses(Address address) const {
 }
 
 BlockMap Model::map(DeviceIndex device) const { return impl_->device(device).map(); }
-DeviceStats Model::stats(DeviceIndex device) const { return impl_->device(device).stats(); }
+const DeviceStats& Model::stats(DeviceIndex device) const { return impl_->device(device).stats(); }
 void Model::reset_peak_stats() {
   for (DeviceModel& each : impl_->devices()) each.reset_peak_stats();
 }

@@ -129,7 +129,7 @@ class Model {
   std::vector<StreamKey> uses(Address address) const;
 
   BlockMap map(DeviceIndex device) const;
-  DeviceStats stats(DeviceIndex device) const;
+  const DeviceStats& stats(DeviceIndex device) const;
   void reset_peak_stats();
   void reset_accumulated_stats();
 

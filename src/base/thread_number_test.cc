@@ -20,5 +20,14 @@ TEST(ThreadNumber, StaysAndIsNeverUsedAgain) {
   }
 }
 
+TEST(ThreadNumber, AThreadGoesUnderAnotherAndBack) {
+  const std::uint64_t mine = this_thread_number();
+  EXPECT_EQ(exchange_thread_number(0), mine);
+  const std::uint64_t other = this_thread_number();
+  EXPECT_GT(other, mine);
+  EXPECT_EQ(exchange_thread_number(mine), other);
+  EXPECT_EQ(this_thread_number(), mine);
+}
+
 }  // namespace
 }  // namespace cairn

@@ -1,31 +1,43 @@
-// The host threads of a Program. Thread 0 is the one that calls; each other number is a real thread
-// of the process, from its first task until its end. One task runs at a time, while the caller
-// waits.
+// The host threads of a Program. Thread 0 is the one that calls. It plays all the others too, one
+// task at a time, each under a number of its own (base/thread_number.h), by which alone the
+// allocator tells threads apart: a hand-over between real threads would cost more than most tasks.
 //
 // Not thread-safe: belongs to the thread that uses it.
 #pragma once
 
-#include <functional>
+#include <cstdint>
 #include <map>
-#include <memory>
+
+#include "base/thread_number.h"
 
 namespace cairn::testing {
 
 class HostThreads {
  public:
-  HostThreads();
-  ~HostThreads();  // Ends all of them.
-  HostThreads(const HostThreads&) = delete;
-  HostThreads& operator=(const HostThreads&) = delete;
-
-  // Returns when the task is done. What it throws is thrown here.
-  void run(int thread, const std::function<void()>& task);
+  template <class Task>
+  void run(int thread, Task&& task) {
+    if (thread == 0) return task();
+    const Turn turn(numbers_[thread]);
+    task();
+  }
   // A later task of this number runs on a new thread.
-  void end(int thread);
+  void end(int thread) { numbers_.erase(thread); }
 
  private:
-  class Worker;
-  std::map<int, std::unique_ptr<Worker>> workers_;
+  class Turn {  // The thread with that number has it, and keeps the number that it is then known
+                // by.
+   public:
+    explicit Turn(std::uint64_t& number) : number_(number), own_(exchange_thread_number(number)) {}
+    ~Turn() { number_ = exchange_thread_number(own_); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+
+   private:
+    std::uint64_t& number_;
+    const std::uint64_t own_;
+  };
+
+  std::map<int, std::uint64_t> numbers_;  // 0: the thread never asked for it.
 };
 
 }  // namespace cairn::testing

@@ -1,6 +1,7 @@
 #include "testing/op_decoder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 #include "testing/op_values.h"
@@ -77,10 +78,8 @@ MakeStream OpDecoder::new_stream(DeviceIndex device, bool blocking) {
 }
 
 std::optional<Statement> OpDecoder::next() {
-  if (plan_.empty()) return std::nullopt;
-  Statement planned = std::move(plan_.front());
-  plan_.pop_front();
-  return planned;
+  if (next_ == plan_.size()) return std::nullopt;
+  return std::move(plan_[next_++]);
 }
 
 void OpDecoder::done(const Statement& was, bool succeeded) {
@@ -89,7 +88,7 @@ void OpDecoder::done(const Statement& was, bool succeeded) {
   if (succeeded) {
     state_.apply(was);
   } else {
-    plan_.clear();  // What was to come relied on it.
+    next_ = plan_.size();  // What was to come relied on it.
   }
 }
 

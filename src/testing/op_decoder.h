@@ -11,7 +11,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <deque>
 #include <initializer_list>
 #include <optional>
 #include <string>
@@ -112,7 +111,8 @@ class OpDecoder {
   ProgramState state_;
   Op op_;
   Dice dice_{0};  // By the operation's luck.
-  std::deque<Statement> plan_;
+  std::vector<Statement> plan_;
+  std::size_t next_ = 0;  // Of the plan.
   std::uint64_t blocks_named_ = 0;
   std::uint64_t streams_named_ = 0;
   int failures_in_a_row_ = 0;  // Of allocations.

@@ -10,6 +10,8 @@ namespace cairn::testing {
 
 void OpDecoder::begin(const Op& op) {
   op_ = op;
+  plan_.clear();
+  next_ = 0;
   dice_ = Dice(op.luck);
   switch (op.kind) {
     case OpKind::alloc:

@@ -36,10 +36,10 @@ bool Play::finish() {
 Played play(const Program& program, const WorldOptions& options) {
   Play played(program, options);
   for (const Statement& statement : program.statements) {
-    if (!played.step(statement)) return {played.result(), played.as_it_went()};
+    if (!played.step(statement)) return {played.result(), std::move(played).as_it_went()};
   }
   played.finish();
-  return {played.result(), played.as_it_went()};
+  return {played.result(), std::move(played).as_it_went()};
 }
 
 }  // namespace cairn::testing

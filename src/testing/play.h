@@ -5,6 +5,8 @@
 // Thread safety: each Play belongs to one thread.
 #pragma once
 
+#include <utility>
+
 #include "testing/program.h"
 #include "testing/world.h"
 
@@ -23,7 +25,8 @@ class Play {
   // Of the last step, or of finish(). `failed` is never a finding.
   const StepResult& result() const { return result_; }
   // What was carried out, the statement that found something too; holds as it is written.
-  const Program& as_it_went() const { return as_it_went_; }
+  const Program& as_it_went() const& { return as_it_went_; }
+  Program as_it_went() && { return std::move(as_it_went_); }
   // The last step made no sense, or is not supported.
   bool is_mistaken() const;
 

@@ -127,7 +127,9 @@ void ProgramState::act(int thread, const Order& order) {
   const auto after = place_of(order.after, thread);
   if (!before || !after) return;
   for (KnownBlock& block : live_) {
-    if (*before == block.own || contains(block.ready, *before)) add(block.ready, *after);
+    const bool is_passed_on =
+        !block.is_ready && (*before == block.own || contains(block.ready, *before));
+    if (is_passed_on) add(block.ready, *after);
     if (*after == block.own) std::erase(block.touched, *before);
   }
 }

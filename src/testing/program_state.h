@@ -22,6 +22,9 @@ struct StreamPlace {
   int thread = 0;  // Of ptds, else 0.
 
   friend auto operator<=>(const StreamPlace&, const StreamPlace&) = default;
+  friend bool operator==(const StreamPlace& a, const StreamPlace& b) {
+    return a.device == b.device && a.thread == b.thread && a.name == b.name;
+  }
 };
 
 struct KnownStream {

@@ -60,9 +60,7 @@ StepResult World::Impl::carry_out(const Statement& statement) {
   }
   StepResult result;
   threads_.run(thread(), [&] {
-    const invariants::Recorder recorder;
     result = std::visit([&](const auto& operation) { return act(operation); }, statement.operation);
-    reported_ = recorder.violations();
   });
   return result;
 }
@@ -74,7 +72,6 @@ StepResult World::Impl::step(const Statement& statement) {
   next_segment_place_.reset();
   used_block_.reset();
   changed_streams_ = false;
-  reported_.clear();
   StepResult result = carry_out(statement);
   if (result.kind == StepResult::Kind::ok || result.kind == StepResult::Kind::failed)
     result = check_all(std::move(result), recorder);

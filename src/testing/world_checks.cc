@@ -1,6 +1,5 @@
 // What must be true: what the Program expects, and what must hold whatever it says.
 #include <algorithm>
-#include <iterator>
 #include <tuple>
 
 #include "heap/heap.h"
@@ -95,7 +94,7 @@ StepResult World::Impl::act(const ExpectBlock& expected) {
   return ok();
 }
 
-StepResult World::Impl::check_all(StepResult result, invariants::Recorder& recorder) {
+StepResult World::Impl::check_all(StepResult result, const invariants::Recorder& recorder) {
   if (!operated_) return check_gpu().value_or(std::move(result));
   ++operations_;
   if (options_.meddle) options_.meddle(machine_.allocator());
@@ -122,7 +121,7 @@ std::optional<StepResult> World::Impl::check_gpu() {
   return finding({"violations == 0", machine_.gpu().violations().front().message});
 }
 
-std::optional<Difference> World::Impl::check_allocator(invariants::Recorder& recorder,
+std::optional<Difference> World::Impl::check_allocator(const invariants::Recorder& recorder,
                                                        bool thoroughly) {
   for (DeviceIndex device = 0; device < device_count() && thoroughly; ++device) {
     machine_.allocator().device(device).inspect([&](const DeviceState& state) {
@@ -130,9 +129,8 @@ std::optional<Difference> World::Impl::check_allocator(invariants::Recorder& rec
       invariants::check_segments_from_driver(state.heap, machine_.spans_out(device));
     });
   }
-  std::ranges::copy(recorder.violations(), std::back_inserter(reported_));
-  if (!reported_.empty()) {
-    const invariants::Violation& violation = reported_.front();
+  if (!recorder.violations().empty()) {
+    const invariants::Violation& violation = recorder.violations().front();
     return Difference{std::string(violation.invariant.id) + ": " + violation.invariant.words,
                       violation.what};
   }
@@ -156,18 +154,19 @@ std::optional<Difference> World::Impl::check_live_blocks() {
 
 std::optional<Difference> World::Impl::check_live_block(const std::string& name,
                                                         const Range& range) {
-  const std::string found =
-      machine_.allocator().device(range.device).inspect([&](const Heap& heap) {
+  return machine_.allocator()
+      .device(range.device)
+      .inspect([&](const Heap& heap) -> std::optional<Difference> {
         const Block* block = heap.live().find(range.span.begin);
-        if (block == nullptr) return "no live block at " + print_address(range.span.begin);
-        const bool is_same = block->size == range.span.size &&
+        const bool is_same = block != nullptr && block->size == range.span.size &&
                              block->requested_size == range.requested &&
                              block->stream == range.stream;
-        if (is_same) return std::string();
-        return describe_block(name, block->size, block->requested_size, block->stream);
+        if (is_same) return std::nullopt;
+        return Difference{describe_block(name, range.span.size, range.requested, range.stream),
+                          block == nullptr ? "no live block at " + print_address(range.span.begin)
+                                           : describe_block(name, block->size,
+                                                            block->requested_size, block->stream)};
       });
-  if (found.empty()) return std::nullopt;
-  return Difference{describe_block(name, range.span.size, range.requested, range.stream), found};
 }
 
 std::optional<Difference> World::Impl::check_lockstep(bool with_maps) {

@@ -17,7 +17,6 @@ Statement statement_of(Operation operation) {
 
 StepResult World::Impl::finish() {
   invariants::Recorder recorder;
-  reported_.clear();
   if (open_segment_) return mistake("the blocks of the last segment do not tile it");
   if (auto found = check_gpu()) return *found;
   if (auto difference = check_allocator(recorder, true)) return finding(*std::move(difference));

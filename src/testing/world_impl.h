@@ -142,10 +142,10 @@ class World::Impl {
   StepResult conclude(const Operated& operated) const;
 
   // ---- checks (world_checks.cc) ----
-  StepResult check_all(StepResult result, invariants::Recorder& recorder);
+  StepResult check_all(StepResult result, const invariants::Recorder& recorder);
   std::optional<StepResult> check_gpu();
   // What was reported so far; thoroughly: after all checkers ran.
-  std::optional<Difference> check_allocator(invariants::Recorder& recorder, bool thoroughly);
+  std::optional<Difference> check_allocator(const invariants::Recorder& recorder, bool thoroughly);
   std::optional<Difference> check_live_blocks();
   std::optional<Difference> check_live_block(const std::string& name, const Range& range);
   std::optional<Difference> check_lockstep(bool with_maps);
@@ -161,6 +161,7 @@ class World::Impl {
   std::optional<Lockstep> lockstep_;
   Names names_;
   Streams streams_;
+  HostThreads threads_;
   std::map<int, DeviceIndex> current_devices_;  // By thread; 0 where there is no entry.
   Expectations::Reports out_of_memory_;
   std::optional<OpenSegment> open_segment_;
@@ -178,10 +179,7 @@ class World::Impl {
   bool operated_ = false;                                  // It made the allocator do something.
   std::optional<std::pair<int, int>> next_segment_place_;  // Of the segment that it got.
   std::optional<Address> used_block_;                      // Whose uses it may have changed.
-  bool changed_streams_ = false;                 // It may have changed the uses of all blocks.
-  std::vector<invariants::Violation> reported_;  // On its own thread.
-
-  HostThreads threads_;  // Ends first.
+  bool changed_streams_ = false;  // It may have changed the uses of all blocks.
 };
 
 }  // namespace cairn::testing
