@@ -5,12 +5,10 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
-#include <memory>
 #include <span>
 
 #include "fuzz/findings.h"
 #include "fuzz/fuzz_world.h"
-#include "fuzz/state_counters.h"
 #include "fuzz/tally.h"
 #include "fuzz/tape_mutator.h"
 #include "testing/op_run.h"
@@ -19,23 +17,17 @@ namespace {
 
 constexpr const char* target = "allocator_fuzzer";
 
-cairn::testing::WorldOptions watched_world() {
-  cairn::testing::WorldOptions options = cairn::fuzz::fuzz_world();
-  options.make_observer = [] { return std::make_unique<cairn::fuzz::StateCounters>(); };
-  return options;
-}
-
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  static const cairn::testing::WorldOptions options = watched_world();
+  static const cairn::testing::WorldOptions options = cairn::fuzz::fuzz_world();
   static cairn::fuzz::Tally tally(target);
   const auto run =
       cairn::testing::run_tape(cairn::testing::tape_of(std::span(data, size)), options);
   tally.add(run.statements, run.histogram);
   if (run.holds()) return 0;
   std::fputs(in_words(run).c_str(), stderr);
-  cairn::fuzz::keep_finding(target, run.program, cairn::fuzz::fuzz_world());
+  cairn::fuzz::keep_finding(target, run.program, options);
   std::abort();
 }
 
