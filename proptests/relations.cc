@@ -24,7 +24,7 @@ using testing::StepResult;
 using testing::Tape;
 using testing::World;
 
-constexpr std::size_t operations_of_a_tape = 200;
+constexpr std::size_t operations_of_a_tape = 160;
 
 template <class... Kinds>
 bool is_any(const testing::Operation& operation) {
@@ -256,6 +256,12 @@ testing::OpRun run(const Tape& tape) {
   return testing::run_tape(tape, options);
 }
 
+// REQUIRES: it does not hold.
+Difference difference_of(const testing::OpRun& run) {
+  if (!run.mistake) return {run.result.expected, run.result.found};
+  return {"no mistake", testing::print_statement(*run.mistake) + ": " + run.result.why};
+}
+
 // Operations are taken out, many at a time and then few, for as long as it fails.
 template <class Fails>
 Tape shorten(Tape tape, const Fails& fails) {
@@ -327,7 +333,7 @@ void check_relation(Faults faults, const Relation& relation) {
   const auto fails = [&](const Tape& tape) {
     const testing::OpRun made = run(tape);
     Sample sample{prepare(made.program), testing::Dice(seed)};
-    const auto found = made.holds() ? relation(sample) : Difference{"a run", in_words(made)};
+    const auto found = made.holds() ? relation(sample) : difference_of(made);
     if (found) difference = found;
     return found.has_value();
   };
