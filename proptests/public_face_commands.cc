@@ -82,6 +82,7 @@ void* Face::allocate(const FaceModel::Block& block) {
 
 void Face::take_back(const FaceModel::Block& block, std::size_t index) {
   std::vector<simulator::StreamNumber> users;
+  users.reserve(block.users.size());
   for (const int user : block.users) users.push_back(gpu_.identify(stream(block.device, user)));
   freed_ = pointers_[index];
   gpu_.take_back(block.device, span_of(freed_, block.size), users);
@@ -218,8 +219,8 @@ void CheckedFree::show(std::ostream& out) const {
 void CheckedFree::act(const FaceModel& before, Face& face) const {
   const FaceModel::Block& freed = block(before);
   void* const pointer = face.pointer(index(before));
-  const Stream own = face.handle(freed.device, freed.stream);
-  const Stream other = face.handle(freed.device, (freed.stream + 1) % face_streams);
+  Stream own = face.handle(freed.device, freed.stream);
+  Stream other = face.handle(freed.device, (freed.stream + 1) % face_streams);
   switch (wrong_) {
     case Wrong::nothing:
       face.allocator().free(pointer, freed.size, own);
@@ -301,7 +302,7 @@ void DoubleFree::show(std::ostream& out) const { out << "double free"; }
 
 void DoubleFree::act(const FaceModel&, Face& face) const {
   Allocator& allocator = face.allocator();
-  const Stream stream = face.handle(0, 0);
+  Stream stream = face.handle(0, 0);
   face.refuse([&] { allocator.free(face.freed()); });
   face.refuse([&] { allocator.free_on(face.freed(), stream, 0); });
   face.refuse([&] { allocator.record_stream(face.freed(), stream, 0); });

@@ -24,7 +24,7 @@ using testing::StepResult;
 using testing::Tape;
 using testing::World;
 
-constexpr std::size_t operations_of_a_tape = 200;
+constexpr std::size_t operations_of_a_tape = 160;
 
 template <class... Kinds>
 bool is_any(const testing::Operation& operation) {
@@ -256,24 +256,40 @@ testing::OpRun run(const Tape& tape) {
   return testing::run_tape(tape, options);
 }
 
-// Operations are taken out, many at a time and then few, for as long as it fails.
+// REQUIRES: it does not hold.
+Difference difference_of(const testing::OpRun& run) {
+  if (!run.mistake) return {run.result.expected, run.result.found};
+  return {"no mistake", testing::print_statement(*run.mistake) + ": " + run.result.why};
+}
+
+Tape without(Tape tape, std::size_t begin, std::size_t count) {
+  const auto first = tape.ops.begin() + static_cast<std::ptrdiff_t>(begin);
+  const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, tape.ops.size() - begin));
+  tape.ops.erase(first, last);
+  return tape;
+}
+
+// Takes out so many operations at a time wherever it fails without them too.
+template <class Fails>
+void take_out(Tape& tape, std::size_t count, const Fails& fails) {
+  for (std::size_t at = 0; at < tape.ops.size();) {
+    Tape shorter = without(tape, at, count);
+    if (fails(shorter)) {
+      tape = std::move(shorter);
+    } else {
+      at += count;
+    }
+  }
+}
+
+// As long as it fails: first half of the operations at a time, then fewer, then one by one until
+// none can go.
 template <class Fails>
 Tape shorten(Tape tape, const Fails& fails) {
-  for (std::size_t length = std::max<std::size_t>(1, tape.ops.size() / 2); length != 0;) {
-    bool became_shorter = false;
-    for (std::size_t at = 0; at < tape.ops.size();) {
-      Tape shorter = tape;
-      const auto first = shorter.ops.begin() + static_cast<std::ptrdiff_t>(at);
-      const std::size_t taken = std::min(length, tape.ops.size() - at);
-      shorter.ops.erase(first, first + static_cast<std::ptrdiff_t>(taken));
-      if (fails(shorter)) {
-        tape = std::move(shorter);
-        became_shorter = true;
-      } else {
-        at += length;
-      }
-    }
-    if (length > 1 || !became_shorter) length /= 2;
+  for (std::size_t count = tape.ops.size() / 2; count > 1; count /= 2) take_out(tape, count, fails);
+  for (std::size_t before = tape.ops.size() + 1; tape.ops.size() < before;) {
+    before = tape.ops.size();
+    take_out(tape, 1, fails);
   }
   return tape;
 }
@@ -327,7 +343,7 @@ void check_relation(Faults faults, const Relation& relation) {
   const auto fails = [&](const Tape& tape) {
     const testing::OpRun made = run(tape);
     Sample sample{prepare(made.program), testing::Dice(seed)};
-    const auto found = made.holds() ? relation(sample) : Difference{"a run", in_words(made)};
+    const auto found = made.holds() ? relation(sample) : difference_of(made);
     if (found) difference = found;
     return found.has_value();
   };

@@ -254,6 +254,7 @@ Program without_names_of_freed(const Program& program) {
 
 Program with_segments_elsewhere(const Program& program, const Log& log, Order order, Dice& dice) {
   std::vector<OtherPlaces> devices;
+  devices.reserve(3);
   for (DeviceIndex device = 0; device < 3; ++device) devices.emplace_back(device, order, dice);
   Program moved;
   auto step = log.steps.begin();
