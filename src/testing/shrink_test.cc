@@ -67,7 +67,7 @@ OpRun first_finding(const WorldOptions& options, std::uint64_t seed = 1) {
 
 // The shortest Program finds the same by itself, as it is written, and nothing without the lie.
 void expect_short(const WorldOptions& options, std::size_t most_statements) {
-  for (std::uint64_t seed : {1, 100, 200}) {
+  for (const std::uint64_t seed : {1u, 100u, 200u}) {
     const OpRun run = first_finding(options, seed);
     const Program shortest = shrink(run.program, options);
     const std::string text = print_program(shortest);
