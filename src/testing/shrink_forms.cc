@@ -40,7 +40,7 @@ std::vector<Bytes> plainer_sizes(Bytes size) {
     sizes.push_back(Bytes{round_up(size.count, 512)});
   }
   std::erase_if(sizes, [&](Bytes plain) { return !is_plainer(plain, size); });
-  std::ranges::stable_sort(sizes, is_plainer);
+  std::ranges::sort(sizes, is_plainer);
   return sizes;
 }
 

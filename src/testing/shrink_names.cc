@@ -1,5 +1,6 @@
 // Moves over all that a Program names: blocks, streams, devices, threads.
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <optional>
 #include <string>
@@ -186,9 +187,11 @@ bool use_fewer_blocks(const Program& program, const Try& attempt) {
 }
 
 bool use_fewer_streams(const Program& program, const Try& attempt) {
-  Names streams = names_in(program, NameKind::stream);
-  std::ranges::stable_partition(streams, is_default);
-  add_once(streams, std::string("s0"));
+  const Names named = names_in(program, NameKind::stream);
+  Names streams{"s0"};
+  std::ranges::copy_if(named, std::back_inserter(streams),
+                       [](const std::string& name) { return name == "ptds"; });
+  for (const std::string& name : named) add_once(streams, name);
   const auto is_gone = [&](const std::string& from) {
     return from != "s0" && std::ranges::any_of(streams, [&](const std::string& to) {
              const bool is_plainer = to == "s0" || !is_default(from);
