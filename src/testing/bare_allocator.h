@@ -39,7 +39,6 @@ class BareAllocator {
   struct Outcome {
     ErrorCode code = ErrorCode::none;
     Address address;
-    bool operator==(const Outcome&) const = default;
   };
   Outcome allocate(const HeapRequest& request);  // Of any size.
   // `on`: the block is used by that stream too.

@@ -27,7 +27,7 @@ struct HeapRunOptions {
   // Else it is compared after so many operations, and at the end.
   std::uint64_t operations_between_maps = 4096;
   // For those who plant a fault to see that it is found: called after each operation, before the
-  // checks, in a run that writes the Program once more. Null: none.
+  // checks, and where something is found once more, for the Program. Null: none.
   std::function<void(Heap& heap, std::uint64_t operation)> meddle;
 };
 

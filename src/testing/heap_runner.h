@@ -24,14 +24,13 @@
 namespace cairn::testing {
 
 // What a setup says of a heap alone: devices, settings, a segment and streams.
-class HeapWorld {
- public:
+struct HeapWorld {
   explicit HeapWorld(const Setup& setup);
 
-  const Setup setup;  // Without what a heap knows nothing of.
-  const std::vector<Statement> declarations;
-  const Options options;
-  const std::vector<Bytes> memory;  // By device.
+  Setup setup;  // Without what a heap knows nothing of.
+  std::vector<Statement> declarations;
+  Options options;
+  std::vector<Bytes> memory;  // By device.
 };
 
 class HeapRunner {
