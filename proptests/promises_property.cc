@@ -10,9 +10,7 @@
 namespace {
 
 using cairn::testing::all_promises;
-using cairn::testing::describe_failure;
 using cairn::testing::holds;
-using cairn::testing::NamedPromise;
 using cairn::testing::OpKind;
 using cairn::testing::OpRun;
 using cairn::testing::Property;
