@@ -74,7 +74,9 @@ Outcome outcome_of(const Tape& tape) {
 bool finds(const Program& program) {
   return play(program, fuzz_world()).result.kind == StepResult::Kind::finding;
 }
+// What is no Program as text, such as a segment without all of its blocks, finds nothing.
 Outcome outcome_of(const Program& program) {
+  if (!cairn::testing::parse_program(print_program(program))) return Outcome::holds;
   return in_child([&] { return finds(program); });
 }
 
@@ -96,7 +98,8 @@ Program shorten_by_runs(const Program& program, Outcome outcome) {
       program.statements,
       [&](const std::vector<Statement>& left) { return outcome_of(Program{left}) == outcome; },
       most_runs)};
-  return as_it_went([&](const WorldOptions& options) { play(shorter, options); });
+  Program told = as_it_went([&](const WorldOptions& options) { play(shorter, options); });
+  return outcome_of(told) == outcome ? told : shorter;
 }
 
 Program shorten(const Program& program, Outcome outcome) {
@@ -109,7 +112,9 @@ Program shorten(const Program& program, Outcome outcome) {
     return false;
   });
   auto shrunk_program = cairn::testing::parse_program(text.text());
-  return shrunk == Outcome::holds && shrunk_program ? *std::move(shrunk_program) : shorter;
+  const bool is_good =
+      shrunk == Outcome::holds && shrunk_program && outcome_of(*shrunk_program) == outcome;
+  return is_good ? *std::move(shrunk_program) : shorter;
 }
 
 Tape shorten(Tape tape, Outcome outcome) {
