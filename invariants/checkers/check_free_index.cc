@@ -1,4 +1,6 @@
-#include <cstdint>
+#include <array>
+#include <cstddef>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -11,21 +13,15 @@ namespace {
 constexpr std::size_t bins_per_word = 64;
 
 const Block* root_of(const FreeIndex& index, std::size_t bin) {
-  return bin < FreeIndex::bin_count ? index.root(bin) : nullptr;
+  return bin < FreeIndex::bin_count ? index.roots()[bin] : nullptr;
 }
 
 // Whether it is a whole word of bins, none of which has a root. There are some thousand bins and
-// few blocks, so this loop is most of what a check costs.
+// few blocks, so this is most of what a check costs: whole words are compared, not pointers.
 bool all_empty(const FreeIndex& index, std::size_t first_bin) {
+  static constexpr std::array<const Block*, bins_per_word> no_roots{};
   if (first_bin + bins_per_word > FreeIndex::bin_count) return false;
-  const auto root = [&](std::size_t bin) {
-    return reinterpret_cast<std::uintptr_t>(index.root(first_bin + bin));
-  };
-  std::uintptr_t any = 0;
-  for (std::size_t bin = 0; bin < bins_per_word; bin += 4) {
-    any |= root(bin) | root(bin + 1) | root(bin + 2) | root(bin + 3);
-  }
-  return any == 0;
+  return std::memcmp(&index.roots()[first_bin], no_roots.data(), sizeof(no_roots)) == 0;
 }
 
 // Where in a tree: what stands there comes after `low` and before `high`, null being no bound.

@@ -10,6 +10,7 @@
 #include <bit>
 #include <cstddef>
 #include <cstdint>
+#include <span>
 
 #include "base/units.h"
 #include "heap/block.h"
@@ -47,7 +48,7 @@ class FreeIndex {
     const std::size_t part = (units >> (doubling - 5)) & (bins_per_doubling - 1);
     return exact_bins + (doubling - 11) * bins_per_doubling + part;
   }
-  const Block* root(std::size_t bin) const { return roots_[bin]; }
+  std::span<Block* const> roots() const { return roots_; }  // By bin.
   bool bit(std::size_t bin) const { return (words_[bin / 64] >> (bin % 64) & 1) != 0; }
   bool summary_bit(std::size_t word) const { return (summary_[word / 64] >> (word % 64) & 1) != 0; }
   static constexpr std::size_t word_count = (bin_count + 63) / 64;

@@ -88,6 +88,7 @@ void OpDecoder::done(const Statement& was, bool succeeded) {
   if (succeeded) {
     state_.apply(was);
   } else {
+    state_.apply_failed(was);
     next_ = plan_.size();  // What was to come relied on it.
   }
 }

@@ -215,7 +215,8 @@ void OpDecoder::plan_make_stream() {
 }
 
 void OpDecoder::plan_destroy_stream() {
-  const KnownStream* stream = pick_stream(KnownStream::Life::alive, op_.stream);
+  const KnownStream* stream = pick_stream(KnownStream::Life::ending, op_.stream);
+  if (stream == nullptr) stream = pick_stream(KnownStream::Life::alive, op_.stream);
   if (stream == nullptr) return plan_make_stream();
   say(anyone(), DestroyStream{stream->place.name, op_.variant % 4 == 3});
 }

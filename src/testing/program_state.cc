@@ -21,6 +21,14 @@ void ProgramState::apply(const Statement& statement) {
   std::visit([&](const auto& operation) { act(thread, operation); }, statement.operation);
 }
 
+void ProgramState::apply_failed(const Statement& statement) {
+  const auto* destroy = std::get_if<DestroyStream>(&statement.operation);
+  if (destroy == nullptr) return;
+  const auto found = std::ranges::find_if(
+      streams_, [&](const KnownStream& stream) { return stream.place.name == destroy->stream; });
+  if (found != streams_.end()) found->life = KnownStream::Life::ending;
+}
+
 void ProgramState::add_initial_block(const std::string& name, Bytes size, DeviceIndex device) {
   KnownBlock block;
   block.name = name;

@@ -28,7 +28,8 @@ struct StreamPlace {
 };
 
 struct KnownStream {
-  enum class Life { alive, announced, unannounced, recycled };  // recycled: another has its handle.
+  // ending: it could not be destroyed. recycled: another has its handle.
+  enum class Life { alive, ending, announced, unannounced, recycled };
   StreamPlace place;
   bool is_blocking = false;
   Life life = Life::alive;
@@ -50,6 +51,8 @@ class ProgramState {
  public:
   // The statement was carried out, and did what it says.
   void apply(const Statement& statement);
+  // It failed. What was announced to some device is not taken back.
+  void apply_failed(const Statement& statement);
   // A live block that was there at the start.
   void add_initial_block(const std::string& name, Bytes size, DeviceIndex device);
 

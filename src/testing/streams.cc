@@ -29,7 +29,7 @@ Result<Done, std::string> Streams::make(const MakeStream& make, DeviceIndex devi
   }
   const auto made = gpu_.make_stream(options);
   if (!made) return Failure{made.error()};
-  streams_[make.stream] = {*made, false};
+  streams_[make.stream] = {.ref = *made};
   devices_[made->handle].insert(made->device);
   return Done{};
 }

@@ -22,6 +22,7 @@ namespace cairn::testing {
 struct NamedStream {
   StreamRef ref;
   bool is_dead = false;
+  bool is_ending = false;  // A device was told of its end, and another could not be.
 };
 
 class Streams {
@@ -32,8 +33,9 @@ class Streams {
   Result<StreamRef, std::string> mention(const std::string& name, DeviceIndex device);
   // A stream under a new name, or one whose stream is dead, on that device.
   Result<Done, std::string> make(const MakeStream& make, DeviceIndex device);
-  // REQUIRES: it is known, and not dead.
+  // REQUIRES, here and below: it is known, by a name of its own, and not dead.
   Result<Done, std::string> destroy(const std::string& name, bool announced);
+  void note_ending(const std::string& name) { streams_.at(name).is_ending = true; }
   // Memory of the device was asked for on the stream of this name.
   void note_device(const std::string& name, DeviceIndex device);
   // To which devices the stream is known: its own, and those whose memory was asked for under its

@@ -129,12 +129,15 @@ std::optional<Difference> World::Impl::check_allocator(const invariants::Recorde
       invariants::check_segments_from_driver(state.heap, machine_.spans_out(device));
     });
   }
-  if (!recorder.violations().empty()) {
-    const invariants::Violation& violation = recorder.violations().front();
-    return Difference{std::string(violation.invariant.id) + ": " + violation.invariant.words,
-                      violation.what};
-  }
+  if (auto difference = reported_by(recorder)) return difference;
   return thoroughly ? check_live_blocks() : std::nullopt;
+}
+
+std::optional<Difference> World::Impl::reported_by(const invariants::Recorder& recorder) {
+  if (recorder.violations().empty()) return std::nullopt;
+  const invariants::Violation& violation = recorder.violations().front();
+  return Difference{std::string(violation.invariant.id) + ": " + violation.invariant.words,
+                    violation.what};
 }
 
 // The promised state: whatever the last operation did or failed to do, live blocks are as they were

@@ -77,7 +77,9 @@ StepResult World::Impl::end() {
   totals.reserve(static_cast<std::size_t>(device_count()));
   for (DeviceIndex device = 0; device < device_count(); ++device)
     totals.push_back(machine_.gpu().mem_info(device)->total);
+  const invariants::Recorder recorder;
   machine_.end_allocator();
+  if (auto difference = reported_by(recorder)) return finding(*std::move(difference));
   for (DeviceIndex device = 0; device < static_cast<int>(totals.size()); ++device) {
     const Bytes free = machine_.gpu().device_free(device);
     const Bytes total = totals[static_cast<std::size_t>(device)];

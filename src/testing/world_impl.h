@@ -146,6 +146,7 @@ class World::Impl {
   std::optional<StepResult> check_gpu();
   // What was reported so far; thoroughly: after all checkers ran.
   std::optional<Difference> check_allocator(const invariants::Recorder& recorder, bool thoroughly);
+  static std::optional<Difference> reported_by(const invariants::Recorder& recorder);
   std::optional<Difference> check_live_blocks();
   std::optional<Difference> check_live_block(const std::string& name, const Range& range);
   std::optional<Difference> check_lockstep(bool with_maps);

@@ -9,6 +9,9 @@ Result<StreamRef, StepResult> World::Impl::working_stream(const std::string& nam
   const NamedStream* known = streams_.find(name);
   if (known != nullptr && known->is_dead)
     return Failure{mistake("stream '" + name + "' is destroyed")};
+  const bool is_destroyed_again = std::holds_alternative<DestroyStream>(statement_->operation);
+  if (known != nullptr && known->is_ending && !is_destroyed_again)
+    return Failure{mistake("a device was told that stream '" + name + "' ends; destroy it")};
   return named;
 }
 
@@ -20,6 +23,8 @@ StepResult World::Impl::act(const MakeStream& make) {
 }
 
 StepResult World::Impl::act(const DestroyStream& destroy) {
+  if (destroy.stream == "s0" || destroy.stream == "ptds")
+    return mistake("nobody destroys '" + destroy.stream + "'");
   const auto dying = working_stream(destroy.stream);
   if (!dying) return dying.error();
   const std::set<DeviceIndex> devices = streams_.devices(destroy.stream);
@@ -32,6 +37,7 @@ StepResult World::Impl::act(const DestroyStream& destroy) {
     changed_streams_ = true;
     follow_retired(device, id);
     if (done.difference || done.deed.error) return conclude(done);  // The stream lives on.
+    streams_.note_ending(destroy.stream);
   }
   const auto destroyed = streams_.destroy(destroy.stream, !destroy.unannounced);
   return destroyed ? conclude(Error{}) : mistake(destroyed.error());
