@@ -13,6 +13,7 @@ PULSE = re.compile(r"#(\d+)\s+[A-Za-z]+\s.*?cov: (\d+) ft: (\d+) corp: (\d+).*? 
 LOADED = re.compile(r"#\d+\s+INITED")
 EXECUTED = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
 OPERATIONS = re.compile(r"\w+: operations: ([\d,]+)")
+NEVER_EVALUATED = re.compile(r"invariants never evaluated: (.*)")
 ARTIFACT = re.compile(r"Test unit written to (\S+)")
 NO_FINDING = "slow-unit-"  # libFuzzer keeps slow inputs too; it goes on after them.
 
@@ -28,6 +29,7 @@ class Figures:
     corpus: int = 0
     lately: int = 0  # Executions a second, as libFuzzer last said.
     findings: list = field(default_factory=list)
+    never_evaluated: set | None = None  # Invariants; none where no run looked at them all.
 
     def read(self, line):
         if match := PULSE.match(line):
@@ -37,6 +39,8 @@ class Figures:
             self.executions = int(match[1])
         elif match := OPERATIONS.match(line):
             self.operations = int(match[1].replace(",", ""))
+        elif match := NEVER_EVALUATED.match(line):
+            self.never_evaluated = set(match[1].split()) - {"none"}
         elif (match := ARTIFACT.search(line)) and NO_FINDING not in match[1]:
             self.findings.append(match[1])
 
@@ -44,12 +48,17 @@ class Figures:
         if other.operations is not None:
             self.operations = (self.operations or 0) + other.operations
             self.operation_seconds += other.seconds
+        self.never_evaluated = in_both(self.never_evaluated, other.never_evaluated)
         self.seconds += other.seconds
         self.executions += other.executions
         self.coverage = max(self.coverage, other.coverage)
         self.features = max(self.features, other.features)
         self.corpus = max(self.corpus, other.corpus)
         self.findings += other.findings
+
+
+def in_both(a, b):
+    return a if b is None else b if a is None else a & b
 
 
 class Run:
@@ -73,7 +82,7 @@ class Run:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=dict(environment(), CAIRN_FINDINGS=str(FINDINGS)),
+                env=dict(environment(), CAIRN_FINDINGS=str(FINDINGS), CAIRN_HISTOGRAM="1"),
                 start_new_session=True)  # So that Ctrl-C is ours to pass on.
         self.reader = open(self.log, encoding="utf-8", errors="replace")
 
@@ -236,6 +245,14 @@ def table(campaign):
                f"{row['programs']:>11,}  {number(row['programs_per_second']):>9}  "
                f"{number(row['operations']):>13}  {number(row['operations_per_second']):>9}  "
                f"{row['corpus']:>6,}  {len(row['findings']):>8}")
+
+
+def never_evaluated(campaign):
+    """Ids of the invariants that no run evaluated; None where no run looked at them all."""
+    never = None
+    for figures in campaign.results.values():
+        never = in_both(never, figures.never_evaluated)
+    return never if never is None else sorted(never)
 
 
 def summary(campaign):

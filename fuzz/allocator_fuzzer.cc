@@ -10,7 +10,8 @@
 #include "fuzz/findings.h"
 #include "fuzz/fuzz_world.h"
 #include "fuzz/tally.h"
-#include "fuzz/tape_mutator.h"
+#include "fuzz/tape_hooks.h"
+#include "invariants/catalogue/evaluations.h"
 #include "testing/op_run.h"
 
 namespace {
@@ -29,16 +30,4 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::fputs(in_words(run).c_str(), stderr);
   cairn::fuzz::keep_finding(target, run.program, options);
   std::abort();
-}
-
-extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
-                                               std::size_t most_bytes, unsigned seed) {
-  return cairn::fuzz::mutate_tape(data, size, most_bytes, seed);
-}
-
-extern "C" std::size_t LLVMFuzzerCustomCrossOver(  // NOLINT(readability-function-size): libFuzzer's
-    const std::uint8_t* first, std::size_t first_size, const std::uint8_t* second,
-    std::size_t second_size, std::uint8_t* out, std::size_t most_bytes, unsigned seed) {
-  return cairn::fuzz::cross_tapes(std::span(first, first_size), std::span(second, second_size),
-                                  std::span(out, most_bytes), seed);
 }

@@ -5,32 +5,29 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 
-#include "invariants/catalogue/hook.h"
+#include "fuzz/findings.h"
+#include "fuzz/fuzz_world.h"
+#include "fuzz/tally.h"
+#include "fuzz/tape_hooks.h"
 #include "testing/heap_run.h"
-#include "testing/op.h"
 
 namespace {
 
-// Says at the end how many operations there were.
-struct Total {
-  std::uint64_t operations = 0;
-  ~Total() {
-    std::fprintf(stderr, "heap_fuzzer: operations: %llu\n",
-                 static_cast<unsigned long long>(operations));
-  }
-};
+constexpr const char* target = "heap_fuzzer";
 
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace cairn::testing;
-  static Total total;
-  HeapRunOptions options;
-  options.checkers = cairn::invariants::wanted(cairn::invariants::Cost::heap);
-  const HeapRun run = run_heap(tape_of({data, size}), options);
-  total.operations += run.operations;
+  static cairn::fuzz::Tally tally(target);
+  cairn::testing::HeapRunOptions options;
+  options.checkers = cairn::fuzz::checks_all;
+  const auto run =
+      cairn::testing::run_heap(cairn::testing::tape_of(std::span(data, size)), options);
+  tally.add(run.operations, run.histogram);
   if (run.holds()) return 0;
-  std::fprintf(stderr, "%s", in_words(run).c_str());
+  std::fputs(in_words(run).c_str(), stderr);
+  cairn::fuzz::keep_finding(target, run.program, cairn::fuzz::fuzz_world());
   std::abort();
 }

@@ -1,5 +1,6 @@
 // Counts what a target of tapes carries out, and says so when the process ends: one line
-// `NAME: operations: N`, and the histogram of operations if CAIRN_HISTOGRAM is set.
+// `NAME: operations: N`, one of the invariants never evaluated where all are looked at, and the
+// histogram of operations if CAIRN_HISTOGRAM is set.
 //
 // Not thread-safe.
 #pragma once
@@ -10,6 +11,8 @@
 #include <string>
 #include <utility>
 
+#include "fuzz/fuzz_world.h"
+#include "invariants/catalogue/evaluations.h"
 #include "testing/op_run.h"
 
 namespace cairn::fuzz {
@@ -22,6 +25,7 @@ class Tally {
   ~Tally() {
     std::fprintf(stderr, "%s: operations: %llu\n", target_.c_str(),
                  static_cast<unsigned long long>(operations_));
+    if constexpr (checks_all) std::fputs(invariants::never_evaluated_in_words().c_str(), stderr);
     if (std::getenv("CAIRN_HISTOGRAM") != nullptr) std::fputs(in_words(histogram_).c_str(), stderr);
   }
 

@@ -1,4 +1,5 @@
-// Runs the properties. The seed is always said, before and after; RC_PARAMS="seed=..." gives the
+// Runs the properties; says at the end which operations they executed and which invariants nobody
+// evaluated. The seed is always said, before and after; RC_PARAMS="seed=..." gives the
 // same cases again.
 #include <gtest/gtest.h>
 
@@ -6,6 +7,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "invariants/catalogue/evaluations.h"
 #include "property.h"
 
 int main(int argc, char** argv) {
@@ -23,6 +25,7 @@ int main(int argc, char** argv) {
   const int failed = RUN_ALL_TESTS();
   const auto& executed = cairn::testing::executed_operations();
   if (executed.total() != 0) std::fprintf(stderr, "%s", in_words(executed).c_str());
+  std::fputs(cairn::invariants::never_evaluated_in_words().c_str(), stderr);
   std::fprintf(stderr, "RC_PARAMS=\"%s\"\n", parameters.c_str());
   return failed;
 }

@@ -2,7 +2,6 @@
 #include <gtest/gtest.h>
 
 #include <cstring>
-#include <filesystem>
 #include <fstream>
 #include <map>
 #include <regex>
@@ -49,7 +48,7 @@ const char* name_of(Cost cost) {
 
 // The rows of README.md's tables that begin with an id, and the cost in each: "| S1 | heap | ...".
 std::map<std::string, std::string> costs_in_readme() {
-  std::ifstream readme(std::filesystem::path(__FILE__).parent_path().parent_path() / "README.md");
+  std::ifstream readme(CAIRN_INVARIANTS_README);
   const std::regex row(R"(^\| ([A-Z][0-9]+) \| (\w+) \| .*)");
   std::map<std::string, std::string> costs;
   std::string line;
