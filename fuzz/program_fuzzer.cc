@@ -34,6 +34,15 @@ bool is_cheap(const Program& program) {
          });
 }
 
+// A stream that ends unannounced, and another with its handle, are one to the allocator: a limit
+// that README.md names, and that the judge does not know.
+bool ends_streams_unannounced(const Program& program) {
+  return std::ranges::any_of(program.statements, [](const Statement& statement) {
+    const auto* destroy = std::get_if<DestroyStream>(&statement.operation);
+    return destroy != nullptr && destroy->unannounced;
+  });
+}
+
 // Without what the Program expects: what World finds then is a fault, of the allocator or its own.
 Program without_expectations(Program program) {
   std::erase_if(program.statements, [](const Statement& statement) {
@@ -66,6 +75,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     return 0;
   }
   cairn::fuzz::must_print(*program);
-  if (is_cheap(*program)) must_hold(without_expectations(*program));
+  if (is_cheap(*program) && !ends_streams_unannounced(*program))
+    must_hold(without_expectations(*program));
   return 0;
 }
