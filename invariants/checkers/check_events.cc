@@ -18,6 +18,11 @@ std::string in_words(EventHandle event) { return "event " + cairn::in_words(Addr
 // Where an event was found: in how many pools and runs of a queue.
 using Places = std::map<std::pair<const EventHome*, EventHandle>, std::uint64_t>;
 
+void check_fence(StreamKey stream) {
+  expect(is_retired(stream.id), event_queue_sound,
+         [&] { return "a fence in the queue of " + in_words(stream); });
+}
+
 void check_queue(StreamKey stream, const EventQueues::Queue& queue, Places& places) {
   expect(!queue.empty(), event_queue_sound, [&] { return "empty queue of " + in_words(stream); });
   EventHandle last{};
@@ -25,10 +30,7 @@ void check_queue(StreamKey stream, const EventQueues::Queue& queue, Places& plac
     expect(pending.home->device == stream.device, event_of_stream_device, [&] {
       return in_words(pending.event) + on_device(pending.home->device) + " for " + in_words(stream);
     });
-    if (pending.block == nullptr) {
-      expect(is_retired(stream.id), event_queue_sound,
-             [&] { return "a fence in the queue of " + in_words(stream); });
-    }
+    if (pending.block == nullptr) check_fence(stream);
     if (pending.event != last) ++places[{pending.home, pending.event}];
     last = pending.event;
   }

@@ -21,7 +21,8 @@ const Block* root_of(const FreeIndex& index, std::size_t bin) {
 bool all_empty(const FreeIndex& index, std::size_t first_bin) {
   static constexpr std::array<const Block*, bins_per_word> no_roots{};
   if (first_bin + bins_per_word > FreeIndex::bin_count) return false;
-  return std::memcmp(&index.roots()[first_bin], no_roots.data(), sizeof(no_roots)) == 0;
+  const void* roots = static_cast<const void*>(&index.roots()[first_bin]);
+  return std::memcmp(roots, static_cast<const void*>(no_roots.data()), sizeof(no_roots)) == 0;
 }
 
 // Where in a tree: what stands there comes after `low` and before `high`, null being no bound.
