@@ -19,7 +19,9 @@ namespace cairn::fuzz {
 
 class Tally {
  public:
-  explicit Tally(std::string target) : target_(std::move(target)) {}
+  explicit Tally(std::string target) : target_(std::move(target)) {
+    invariants::print_evaluations_at_exit_if_wanted();
+  }
   Tally(const Tally&) = delete;
   Tally& operator=(const Tally&) = delete;
   ~Tally() {

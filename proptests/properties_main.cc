@@ -22,6 +22,7 @@ int main(int argc, char** argv) {
   const std::string parameters = cairn::testing::with_seed(given);
   setenv("RC_PARAMS", parameters.c_str(), 1);  // NOLINT(concurrency-mt-unsafe)
   std::fprintf(stderr, "RC_PARAMS=\"%s\"\n", parameters.c_str());
+  cairn::invariants::print_evaluations_at_exit_if_wanted();
   const int failed = RUN_ALL_TESTS();
   const auto& executed = cairn::testing::executed_operations();
   if (executed.total() != 0) std::fprintf(stderr, "%s", in_words(executed).c_str());
