@@ -17,6 +17,9 @@ MEASURED = ("src/heap", "src/allocator")
 # Of llvm-cov's listing: "/top/src/heap/a.cc:", "   12|  3.4k|  code", "  |  Branch (12:7): [...]".
 FILE = re.compile(r"(/.*):$")
 LINE = re.compile(r"\s*(\d+)\|\s*([\d.kMGTPE]*)\|(.*)")
+# Of UNREACHED: path "the line of source" why no caller can take that branch.
+UNREACHED = Path("fuzz/unreached.txt")
+REASON = re.compile(r'(\S+) "(.*)" ([^"]+)')
 BRANCH = re.compile(r"\s*\|\s+Branch \((\d+):(\d+)\): \[True: ([^,]+), False: ([^\]]+)\]")
 
 
@@ -69,6 +72,37 @@ def read_listing(listing):
         elif match := BRANCH.match(line):
             reach.branch((name, int(match[1]), int(match[2])), (match[3] != "0", match[4] != "0"))
     return reach
+
+
+def read_reasons(lines):
+    """By file and text of the line. Lines that begin with # are comments."""
+    reasons = {}
+    for line in lines:
+        if not line.strip() or line.startswith("#"):
+            continue
+        match = REASON.fullmatch(line.strip())
+        if match is None:
+            raise Refused(f"{UNREACHED}: no reason: {line.strip()}")
+        reasons[match[1], match[2]] = match[3]
+    return reasons
+
+
+def tell_untaken(reach, reasons):
+    """Prints the branches never taken, each with its reason; then those that have none."""
+    print("\nBranches never taken by either:")
+    unused = dict(reasons)
+    bare = []
+    for (file, line, column), what in reach.untaken():
+        text = reach.text[file, line]
+        print(f"{file}:{line}:{column}: {what}: {text}")
+        if (file, text) in reasons:
+            print(f"    {reasons[file, text]}")
+            unused.pop((file, text), None)
+        else:
+            bare.append(f"{file}:{line}:{column}")
+    print(f"\nOf these without a reason in {UNREACHED}: {', '.join(bare) or 'none'}")
+    for file, text in unused:
+        print(f"{UNREACHED}: no such branch is left: {file} \"{text}\"")
 
 
 def run(words, **more):
@@ -145,9 +179,7 @@ def coverage(targets):
             data = merged(name.replace(" ", "_"), profiles)
             reach = reach_of(data, targets)
             print(f"{name:<20}{reach.words()}", flush=True)
-    print("\nBranches never taken by either:")
-    for (file, line, column), what in reach.untaken():
-        print(f"{file}:{line}:{column}: {what}: {reach.text[file, line]}")
+    tell_untaken(reach, read_reasons(UNREACHED.read_text().splitlines()))
     page(data, targets)
     print(f"\nThe page: {FOLDER}/index.html")
     for trouble in troubles:

@@ -11,12 +11,6 @@
 namespace cairn::proptests {
 namespace {
 
-// RapidCheck scales what is drawn by the size of the case, which is that of the list of commands.
-template <class T>
-T draw(T least, T end) {
-  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(least, end));
-}
-
 int draw_stream() { return draw(0, face_streams); }
 std::uint64_t draw_ticks() { return draw<std::uint64_t>(0, 50); }
 
@@ -56,12 +50,13 @@ void FaceModel::end_doubt() {
 
 // ---- the allocator ----
 
-Face::Face() {
+Face::Face(const Options& options)
+    : identity_(options.stream_identity), allocator_(driver_, options) {
   for (int device = 0; device < face_devices; ++device) {
     for (int i = 0; i < face_streams; ++i) {
-      simulator::StreamOptions options;
-      options.device = device;
-      streams_.push_back(*gpu_.make_stream(options));
+      simulator::StreamOptions made;
+      made.device = device;
+      streams_.push_back(*gpu_.make_stream(made));
     }
   }
 }
@@ -71,9 +66,9 @@ Stream Face::handle(int device, int index) const {
   return reinterpret_cast<Stream>(static_cast<std::uintptr_t>(stream(device, index).handle));
 }
 
-void* Face::allocate(const FaceModel::Block& block) {
-  void* const pointer =
-      allocator_.allocate({block.size, block.device, handle(block.device, block.stream)});
+void* Face::allocate(const FaceModel::Block& block, bool tries) {
+  const Request request{block.size, block.device, handle(block.device, block.stream)};
+  void* const pointer = tries ? allocator_.try_allocate(request) : allocator_.allocate(request);
   pointers_.push_back(pointer);
   gpu_.hand_out(block.device, span_of(pointer, block.size),
                 gpu_.identify(stream(block.device, block.stream)));
@@ -127,20 +122,20 @@ void Face::check(const FaceModel& model) const {
   RC_ASSERT(gpu_.mistakes().empty());
 }
 
-template <class Act>
-void Face::refuse(Act&& act) {
-  std::vector<DeviceStats> stats;
-  std::vector<BlockMap> maps;
+Face::Picture Face::picture() const {
+  Picture now;
   for (int device = 0; device < face_devices; ++device) {
-    stats.push_back(allocator_.stats(device));
-    maps.push_back(allocator_.block_map(device));
+    now.stats.push_back(allocator_.stats(device));
+    now.maps.push_back(allocator_.block_map(device));
   }
-  RC_ASSERT_THROWS_AS(act(), InvalidArgument);
-  for (int device = 0; device < face_devices; ++device) {
-    const auto at = static_cast<std::size_t>(device);
-    RC_ASSERT(allocator_.stats(device) == stats[at]);
-    RC_ASSERT(!testing::compare(maps[at], allocator_.block_map(device)));
-  }
+  return now;
+}
+
+void Face::check_same(const Picture& before) const {
+  const Picture now = picture();
+  RC_ASSERT(now.stats == before.stats);
+  for (std::size_t device = 0; device < now.maps.size(); ++device)
+    RC_ASSERT(!testing::compare(before.maps[device], now.maps[device]));
 }
 
 void Face::give_all_back(const FaceModel& model) {
@@ -180,6 +175,7 @@ Allocate::Allocate() {
   block_.size = draw<std::size_t>(1, end);
   block_.device = draw(0, face_devices);
   block_.stream = draw_stream();
+  tries_ = draw(0, 2) == 1;
 }
 
 void Allocate::apply(FaceModel& model) const {
@@ -193,7 +189,7 @@ void Allocate::show(std::ostream& out) const {
 }
 
 void Allocate::act(const FaceModel& before, Face& face) const {
-  const void* const pointer = face.allocate(block_);
+  const void* const pointer = face.allocate(block_, tries_);
   if (pointer == nullptr) RC_FAIL("a null pointer");
   RC_ASSERT(reinterpret_cast<std::uintptr_t>(pointer) % 512 == 0u);
   for (std::size_t i = 0; i < before.live.size(); ++i)

@@ -3,6 +3,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <rapidcheck.h>
 #include <rapidcheck/state.h>
 
 #include <array>
@@ -44,38 +45,64 @@ struct FaceModel {
 // The allocator and its machine; `pointers` are of the model's blocks.
 class Face {
  public:
-  Face();
+  explicit Face(const Options& options = {});
 
-  void* allocate(const FaceModel::Block& block);
+  void* allocate(const FaceModel::Block& block, bool tries);
   void take_back(const FaceModel::Block& block, std::size_t index);
   // Work on that stream of the block's device that uses the block, ordered after the block's own.
   void use(const FaceModel::Block& block, std::size_t index, int stream, std::uint64_t ticks);
   void synchronize();
   // The statistics are the model's, and the GPU has seen nothing wrong.
   void check(const FaceModel& model) const;
-  // `act` throws InvalidArgument, and changes nothing.
+  // `act` throws InvalidArgument, or what is named, and changes nothing.
+  template <class Thrown = InvalidArgument, class Act>
+  void refuse(Act&& act) {
+    keep([&] { RC_ASSERT_THROWS_AS(act(), Thrown); });
+  }
+  // `act` changes nothing: neither the statistics nor the map.
   template <class Act>
-  void refuse(Act&& act);
+  void keep(Act&& act) {
+    const Picture before = picture();
+    act();
+    check_same(before);
+  }
   void give_all_back(const FaceModel& model);
 
   Stream handle(int device, int stream) const;
   void* pointer(std::size_t index) const { return pointers_[index]; }
+  const std::vector<void*>& pointers() const { return pointers_; }
   void* freed() const { return freed_; }  // The last one.
   simulator::SimulatedGpu& gpu() { return gpu_; }
+  Driver& driver() { return driver_; }
+  StreamIdentity identity() const { return identity_; }
   Allocator& allocator() { return allocator_; }
 
  private:
+  struct Picture {
+    std::vector<DeviceStats> stats;
+    std::vector<BlockMap> maps;
+  };
+
+  Picture picture() const;
+  void check_same(const Picture& before) const;
   StreamRef stream(int device, int index) const {
     return streams_[static_cast<std::size_t>(device * face_streams + index)];
   }
 
   simulator::SimulatedGpu gpu_{std::vector<simulator::DeviceOptions>(face_devices)};
   simulator::SimulatedDriver driver_{gpu_};
-  Allocator allocator_{driver_};
+  StreamIdentity identity_;
+  Allocator allocator_;
   std::vector<StreamRef> streams_;
   std::vector<void*> pointers_;
   void* freed_ = nullptr;
 };
+
+// RapidCheck scales what is drawn by the size of the case, which is that of the list of commands.
+template <class T>
+T draw(T least, T end) {
+  return *rc::gen::resize(rc::kNominalSize, rc::gen::inRange<T>(least, end));
+}
 
 // Draws its values when it is made, acts, and compares with the model after it.
 class FaceCommand : public rc::state::Command<FaceModel, Face> {
@@ -114,6 +141,7 @@ class Allocate final : public FaceCommand {
   void act(const FaceModel& before, Face& face) const override;
 
   FaceModel::Block block_;
+  bool tries_;
 };
 
 class FreeBlock final : public BlockCommand {

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "invariants/catalogue/report.h"
+#include "public_face_bad_input.h"
 #include "public_face_commands.h"
 
 namespace {
@@ -21,6 +22,14 @@ using CommandGenerator = rc::Gen<CommandPointer>;
 template <class Kind>
 CommandGenerator one_of_kind() {
   return rc::gen::exec([] { return CommandPointer(std::make_shared<const Kind>()); });
+}
+
+CommandGenerator draw_bad_input() {
+  return rc::gen::oneOf(one_of_kind<NoSuchDevice>(), one_of_kind<BadAlignment>(),
+                        one_of_kind<ImpossibleSize>(), one_of_kind<BadFraction>(),
+                        one_of_kind<UnreadableSettings>(), one_of_kind<UnchangeableSettings>(),
+                        one_of_kind<ImpossibleStream>(), one_of_kind<ForgetDefaultStream>(),
+                        one_of_kind<DeadPointers>(), one_of_kind<Nothing>());
 }
 
 // Swarm testing: each case has tastes of its own, and some kinds of command not at all. Requests
@@ -38,7 +47,8 @@ CommandGenerator draw_commands() {
                                                  {weight(), one_of_kind<Synchronize>()},
                                                  {weight(), one_of_kind<EmptyCache>()},
                                                  {weight(), one_of_kind<DoubleFree>()},
-                                                 {weight(), one_of_kind<ForeignFree>()}});
+                                                 {weight(), one_of_kind<ForeignFree>()},
+                                                 {weight(), draw_bad_input()}});
 }
 
 RC_GTEST_PROP(PublicFace, DoesWhatACallerCanRelyOn, ()) {
@@ -50,7 +60,9 @@ RC_GTEST_PROP(PublicFace, DoesWhatACallerCanRelyOn, ()) {
       most_commands,
       rc::state::gen::commands(FaceModel{}, [commands](const FaceModel&) { return commands; }));
   const cairn::invariants::Recorder recorder;
-  Face face;
+  cairn::Options options;
+  if (*rc::gen::arbitrary<bool>()) options.stream_identity = cairn::StreamIdentity::id;
+  Face face(options);
   rc::state::runAll(drawn, FaceModel{}, face);
   FaceModel after;
   rc::state::applyAll(drawn, after);
