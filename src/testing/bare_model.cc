@@ -19,16 +19,15 @@ StreamKey key_of(DeviceIndex device, std::uint64_t handle) {
 }
 
 std::string describe(const BareCall& call) {
-  const std::string what = print_address({call.what});
   switch (call.kind) {
     case BareCall::Kind::malloc:
       return "malloc of " + std::to_string(call.what) + " bytes";
     case BareCall::Kind::free:
-      return "free of " + what;
+      return "free of " + print_address({call.what});
     case BareCall::Kind::stream_sync:
-      return "stream_sync of stream " + what;
+      return "stream_sync of stream " + print_address({call.what});
   }
-  return what;
+  return {};
 }
 
 }  // namespace

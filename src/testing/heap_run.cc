@@ -26,6 +26,7 @@ Setup of_a_heap(Setup setup) {
 
 std::vector<Bytes> memory_of(const Setup& setup) {
   std::vector<Bytes> memory;
+  memory.reserve(static_cast<std::size_t>(devices_of(setup)));
   for (DeviceIndex device = 0; device < devices_of(setup); ++device)
     memory.push_back(gpu_of(setup, device).memory);
   return memory;

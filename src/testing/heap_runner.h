@@ -76,6 +76,7 @@ class HeapRunner {
   void empty_cache();
   void set_memory_fraction(double fraction);
   void reset(bool peak);
+  void refuse_mallocs(std::uint64_t count);
 
   // ---- what the fields of an operation mean ----
   const std::vector<int>& streams_of(DeviceIndex device) const;

@@ -40,14 +40,9 @@ bool HeapRunner::execute(const Op& op) {
     case OpKind::empty_cache:
       empty_cache();
       return true;
-    case OpKind::fault: {
-      const std::uint64_t count = 1 + op.variant % 3;
-      tell([&](HeapStory& story) {
-        story.say(Fault{DriverCall::malloc, 1, CudaStatus::out_of_memory, count, false});
-      });
-      bare_.refuse_mallocs(count);
+    case OpKind::fault:
+      refuse_mallocs(1 + op.variant % 3);
       return true;
-    }
     case OpKind::make_stream:
       return plan_make_stream(op);
     case OpKind::destroy_stream:
@@ -337,6 +332,13 @@ void HeapRunner::set_memory_fraction(double fraction) {
   tell([&](HeapStory& story) { story.say(MemoryFraction{fraction, 0}); });
   bare_.set_memory_fraction(fraction);
   follow({}, [&](model::Model& model) { return model.set_memory_fraction(0, fraction); });
+}
+
+void HeapRunner::refuse_mallocs(std::uint64_t count) {
+  tell([&](HeapStory& story) {
+    story.say(Fault{DriverCall::malloc, 1, CudaStatus::out_of_memory, count, false});
+  });
+  bare_.refuse_mallocs(count);
 }
 
 void HeapRunner::reset(bool peak) {

@@ -10,14 +10,16 @@ constexpr std::uint64_t mib = std::uint64_t{1} << 20;
 constexpr std::array<std::uint64_t, 16> borders{
     1,       512,     kib,      2 * kib,  64 * kib, 512 * kib, mib,      3 * mib / 2,
     2 * mib, 9 * mib, 10 * mib, 18 * mib, 19 * mib, 20 * mib,  21 * mib, 40 * mib};
-constexpr std::array<std::uint64_t, 8> impossible{std::uint64_t{1} << 31,
-                                                  std::uint64_t{1} << 32,
-                                                  (std::uint64_t{1} << 60) - 1,
-                                                  std::uint64_t{1} << 60,
-                                                  ~std::uint64_t{0},
-                                                  ~std::uint64_t{0} - 511,
-                                                  (std::uint64_t{1} << 31) - 1,
-                                                  (std::uint64_t{1} << 32) - 511};
+constexpr std::array<std::uint64_t, 10> impossible{std::uint64_t{1} << 31,
+                                                   (std::uint64_t{17} << 30) + 1,
+                                                   (std::uint64_t{33} << 30) + 1,
+                                                   std::uint64_t{1} << 32,
+                                                   (std::uint64_t{1} << 60) - 1,
+                                                   std::uint64_t{1} << 60,
+                                                   ~std::uint64_t{0},
+                                                   ~std::uint64_t{0} - 511,
+                                                   (std::uint64_t{1} << 31) - 1,
+                                                   (std::uint64_t{1} << 32) - 511};
 
 // Kinds that a seed always has, by weight; and those that it has now and then, and then as often.
 struct Habit {
