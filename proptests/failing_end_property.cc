@@ -155,12 +155,30 @@ RC_GTEST_PROP(FailingEnd, FailuresOfTheEndArePassedOver, ()) {
   machine.check_watchers();
 }
 
+// Events could not be waited for, and while they go back the device is lost.
+RC_GTEST_PROP(FailingEnd, ADeviceMayBeLostAmongTheLastEvents, ()) {
+  SmallMachine machine;
+  Work work(machine);
+  const int before = draw(0, 10);
+  for (int i = 0; i < before; ++i) work.step();
+  work.share_and_end();
+  machine.check();
+  machine.faults.add({DriverCall::event_sync, 1, CudaStatus::unknown, std::nullopt});
+  FaultPlan loss{DriverCall::event_destroy, draw<std::uint64_t>(1, 5), CudaStatus{719}};
+  loss.sticky = true;
+  machine.faults.add(loss);
+  machine.allocator.reset();
+  RC_ASSERT(machine.gpu.device_free(0) == machine.gpu.mem_info(0)->total);
+  machine.check_watchers();
+}
+
 // The end of a stream that the driver knows no more, and of which no context can be told: all of
 // the device is waited for, and no fence stands.
 RC_GTEST_PROP(FailingEnd, AStreamMayEndWithoutAFence, ()) {
   SmallMachine machine;
   Work work(machine);
   const int blocks = draw(2, 6);
+  RC_ASSERT(bool(machine.gpu.launch({0, machine.streams[1]}, {}, 1000)));
   for (int i = 0; i < blocks; ++i) {
     machine.allocate(draw<std::size_t>(1, 3 * mib), 0);
     machine.allocator->record_stream(machine.held.back().pointer, machine.stream(1));

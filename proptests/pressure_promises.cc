@@ -1,5 +1,7 @@
 // What happens when memory is short, and what must not happen when it is not.
 #include <algorithm>
+#include <bit>
+#include <cstdint>
 #include <string>
 
 #include "policy.h"
@@ -67,6 +69,11 @@ class MustSucceed final : public Promise {
   std::optional<Difference> after(const Sight& sight) override {
     const Alloc* alloc = request_of(sight);
     if (alloc == nullptr) return std::nullopt;
+    const std::uint64_t alignment = alloc->align.value_or(Bytes{512}).count;
+    if (!std::has_single_bit(alignment) || alignment > 2 * mib) {
+      if (sight.error() == ErrorCode::invalid_argument) return std::nullopt;
+      return Difference{"invalid_argument", outcome_of(sight)};
+    }
     const auto wanted = wanted_by(sight, *alloc);
     if (!wanted) return std::nullopt;
     if (auto difference = missed(sight, *wanted)) return difference;

@@ -1,12 +1,35 @@
 // The statements that an operation becomes: its own, and before it what the rules of streams
 // demand. A plan ends at its first statement that fails.
 #include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string>
 #include <utility>
 
 #include "testing/op_decoder.h"
 #include "testing/op_values.h"
 
 namespace cairn::testing {
+namespace {
+
+// Now and then what is asked for cannot be, and must be refused whole.
+bool is_impossible(const Op& op) { return op.variant >= 0xf8; }
+
+double said_fraction(const Op& op) { return fraction_of(op) + (is_impossible(op) ? 1.5 : 0); }
+
+Bytes impossible_alignment(const Op& op) {
+  return Bytes{op.amount % 2 == 0 ? 3 : std::uint64_t{4} << 20};
+}
+
+std::string said_settings(const Op& op, Dice& dice) {
+  const std::string settings = new_settings(dice);
+  if (!is_impossible(op)) return settings;
+  constexpr std::array others{"best_fit_tie:address", "stream_identity:id", "pytorch_defects:True",
+                              "max_split_size_mb:many"};
+  return settings + "," + others.at(op.variant % others.size());
+}
+
+}  // namespace
 
 void OpDecoder::begin(const Op& op) {
   op_ = op;
@@ -41,9 +64,9 @@ void OpDecoder::begin(const Op& op) {
     case OpKind::destroy_stream:
       return plan_destroy_stream();
     case OpKind::memory_fraction:
-      return say(anyone(), MemoryFraction{fraction_of(op), device()});
+      return say(anyone(), MemoryFraction{said_fraction(op), device()});
     case OpKind::reconfigure:
-      return say(anyone(), Reconfigure{new_settings(dice_)});
+      return say(anyone(), Reconfigure{said_settings(op, dice_)});
     case OpKind::set_device:
       return say(anyone(), SetDevice{device()});
     case OpKind::thread_exit:
@@ -57,7 +80,7 @@ void OpDecoder::plan_alloc() {
   Alloc made;
   made.name = "a" + std::to_string(blocks_named_++);
   made.size = size_of(op_.amount);
-  made.align = alignment_of(op_);
+  made.align = is_impossible(op_) ? impossible_alignment(op_) : alignment_of(op_);
   StreamPlace on = place();
   const KnownStream* dead = pick_stream(KnownStream::Life::unannounced, op_.stream);
   if (dead != nullptr && op_.variant % 8 == 7) on = dead->place;
