@@ -17,10 +17,10 @@ MEASURED = ("src/heap", "src/allocator")
 # Of llvm-cov's listing: "/top/src/heap/a.cc:", "   12|  3.4k|  code", "  |  Branch (12:7): [...]".
 FILE = re.compile(r"(/.*):$")
 LINE = re.compile(r"\s*(\d+)\|\s*([\d.kMGTPE]*)\|(.*)")
-# Of UNREACHED: path "the line of source" why no caller can take that branch.
-UNREACHED = Path("fuzz/unreached.txt")
-REASON = re.compile(r'(\S+) "(.*)" ([^"]+)')
 BRANCH = re.compile(r"\s*\|\s+Branch \((\d+):(\d+)\): \[True: ([^,]+), False: ([^\]]+)\]")
+UNREACHED = Path("fuzz/unreached.txt")
+# Of its lines: path "the line of source" why no caller can take that branch.
+REASON = re.compile(r'(\S+) "(.*)" ([^"]+)')
 
 
 @dataclass

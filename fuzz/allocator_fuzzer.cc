@@ -11,7 +11,6 @@
 #include "fuzz/fuzz_world.h"
 #include "fuzz/tally.h"
 #include "fuzz/tape_hooks.h"
-#include "invariants/catalogue/evaluations.h"
 #include "testing/op_run.h"
 
 namespace {

@@ -1,6 +1,7 @@
 // Any bytes as the text of a Program. What must hold: a text that is refused has a place and a
 // reason; what parses prints, and the print parses to the same Program and prints the same again;
-// and World, which carries out a short one, finds nothing but what the Program itself expects.
+// and World, which carries out a short one that announces the ends of its streams, finds nothing,
+// whatever the Program expects.
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>

@@ -4,7 +4,7 @@
 // invariant's abort, a sanitizer's report or a hang.
 //
 // Exit codes: 0 a Program was written that still finds something; 1 the tape finds nothing; 2 it
-// cannot be read, or what it finds needs more than its Program.
+// cannot be read, the Program not be written, or what it finds needs more than its Program.
 #include <cstdio>
 #include <cstring>
 #include <fstream>

@@ -47,8 +47,8 @@ struct Step {
 
 struct Log {
   std::vector<Step> steps;  // Without declarations.
-  std::vector<std::string>
-      map;  // A line for each segment at the end, in the order of their coming.
+  // A line for each segment at the end, in the order of their coming.
+  std::vector<std::string> map;
   std::optional<testing::Difference> fault;  // What World found.
 };
 

@@ -15,6 +15,7 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/options.h"
 #include "testing/program_state.h"
 #include "testing/world.h"
 

@@ -24,7 +24,7 @@ namespace {
 using namespace cairn;
 using namespace cairn::testing;
 
-constexpr std::size_t most_operations = 256;  // Of a tape: what the targets run.
+constexpr std::size_t most_operations = 256;  // Of a tape: half of what ci/fuzz allows.
 constexpr std::size_t most_carried = 40;      // Blocks that a piece begins with.
 constexpr std::size_t pieces = 36;            // Of a trace.
 constexpr Bytes most_live{std::uint64_t{1} << 30};

@@ -22,7 +22,6 @@ class BareModel final : private model::Environment {
       : memory_(memory.front()), model_(options, memory, *this) {}
 
   model::Model& model() { return model_; }
-  const model::Model& model() const { return model_; }
 
   // Before the model does what those calls came of; and in what it then differed.
   void begin(const std::vector<BareCall>& calls) {

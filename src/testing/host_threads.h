@@ -24,8 +24,8 @@ class HostThreads {
   void end(int thread) { numbers_.erase(thread); }
 
  private:
-  class Turn {  // The thread with that number has it, and keeps the number that it is then known
-                // by.
+  // The thread with that number has its turn, and keeps the number that it is known by after it.
+  class Turn {
    public:
     explicit Turn(std::uint64_t& number) : number_(number), own_(exchange_thread_number(number)) {}
     ~Turn() { number_ = exchange_thread_number(own_); }

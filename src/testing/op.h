@@ -21,19 +21,21 @@ namespace cairn::testing {
 
 enum class OpKind : std::uint8_t {
   alloc,           // stream, device, amount: a size code; variant % 8: alignment, dead stream
-  free,            // block; variant % 8: 1 and 2 `on` other, 3 size=, 4 stream=, 5 both, else plain
-  launch,          // block, stream, device; amount: ticks; variant: see LaunchVariant
+  free,            // block; variant % 8: 1 `on` other of the block's device, 2 of another, 3 size=,
+                   // 4 stream=, 5 both, else plain
+  launch,          // block, stream, device; amount: ticks; variant: see plan_launch()
   use,             // block, stream, device; variant % 16 = 15: a block that is freed
   order,           // stream on device, other; variant % 4 = 3: other is on the device after it
   sync,            // stream, device; variant % 4 = 3: the device
   advance,         // amount: ticks
-  bad_free,        // block, other, amount; variant: what is wrong with it
+  bad_free,        // block, other, device, amount; variant: what is wrong with it
   poll,            // device
   empty_cache,     //
-  fault,           // amount: call; other: error; variant: at (2 bits), count (2), sticky (8th)
-  make_stream,     // device; variant: blocking (bit 0), reuse= (bits 1 and 2)
+  fault,           // amount: call; other: error; variant: at (bits 0 and 1), count (2 and 3); where
+                   // faults may last, sticky or for ever (bits 4 to 7)
+  make_stream,     // device; stream: a dead one; variant: blocking (bit 0), reuse= (bits 1 and 2)
   destroy_stream,  // stream; variant % 4 = 3: unannounced
-  memory_fraction,  // device; amount: hundredths, or 0, or 1
+  memory_fraction,  // device; amount % 101: hundredths
   reconfigure,      // luck: the text
   set_device,       // device
   thread_exit,      // thread
@@ -63,12 +65,12 @@ static_assert(sizeof(Op) == op_bytes && std::is_trivially_copyable_v<Op>);
 // The world, and its settings: each field picks one of a list.
 struct Setup {
   std::uint8_t devices = 0;              // 1 + x % 3
-  std::uint8_t most_live = 0;            // 1 + x % 64 blocks at a time; 0: 64
+  std::uint8_t most_live = 0;            // x % 64 blocks at a time; 0: 64
   std::uint8_t streams = 0;              // 3 + x % 4 streams by name at the start, and at a time
   std::uint8_t threads = 0;              // 1 + x % 4
   std::array<std::uint8_t, 3> memory{};  // By device: 16 MiB << x % 8, and (x / 8 % 8) * 2 MiB more
   std::uint8_t places = 0;          // Bits 2d and 2d + 1: adjacent, reuse_addresses of device d
-  std::uint8_t switches = 0;        // See SetupSwitch.
+  std::uint8_t switches = 0;        // See setup_switch.
   std::uint8_t blocking = 0;        // Bit i: stream i + 1 is blocking
   std::uint8_t stream_devices = 0;  // Two bits a stream, the first four: its device
   std::uint8_t split = 0;           // Settings, here and below: x % n of a list, 0 is none
@@ -77,8 +79,8 @@ struct Setup {
   std::uint8_t divisions = 0;
   std::uint8_t threshold = 0;
   std::uint8_t fraction = 0;
-  std::uint8_t segment =
-      0;  // 0: none at the start; else of device x % devices, large if bit 7 is set
+  // 0: none at the start; else of device x % devices, large if bit 7 is set.
+  std::uint8_t segment = 0;
   std::array<std::uint8_t, 6> unused{};
 
   bool operator==(const Setup&) const = default;

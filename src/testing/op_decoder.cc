@@ -36,6 +36,7 @@ OpDecoder::OpDecoder(const Setup& setup)
 
 std::vector<Statement> OpDecoder::declarations() {
   std::vector<Statement> statements;
+  statements.reserve(static_cast<std::size_t>(devices_) + most_streams_ + 6);
   for (DeviceIndex device = 0; device < devices_; ++device)
     statements.push_back(statement(gpu_of(setup_, device)));
   if (const std::string settings = settings_of(setup_); !settings.empty())

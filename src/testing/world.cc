@@ -141,7 +141,6 @@ std::vector<Span> World::spans_out(DeviceIndex device) const {
 Bytes World::free_memory(DeviceIndex device) const {
   return impl_->machine().gpu().mem_info(device)->free;
 }
-const Options& World::settings() const { return impl_->settings(); }
 
 namespace {
 

@@ -16,7 +16,6 @@
 #include "base/units.h"
 #include "cairn/block_map.h"
 #include "cairn/errors.h"
-#include "cairn/options.h"
 #include "cairn/stats.h"
 #include "driver/driver.h"
 #include "testing/deed.h"
@@ -102,8 +101,6 @@ class World {
   std::vector<Span> spans_out(DeviceIndex device) const;
   // What the simulated GPU has left, in bytes; what the allocator holds is not.
   Bytes free_memory(DeviceIndex device) const;
-  // The settings of now. REQUIRES: WorldOptions::lockstep.
-  const Options& settings() const;
 
  private:
   class Impl;

@@ -41,7 +41,6 @@ class World::Impl {
   std::vector<DeviceStats> stats();
   const Deed& deed() const { return deed_; }
   Machine& machine() { return machine_; }
-  const Options& settings() const { return lockstep_->model().options(); }
 
  private:
   // A declared segment whose blocks are still to come.
