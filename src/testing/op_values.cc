@@ -69,7 +69,7 @@ GpuDecl gpu_of(const Setup& setup, DeviceIndex device) {
   const int places = setup.places >> (2 * device);
   GpuDecl gpu;
   gpu.device = device;
-  gpu.memory = Bytes{((std::uint64_t{16} << code % 8) + std::uint64_t{2} * (code / 8 % 8)) * mib};
+  gpu.memory = Bytes{((std::uint64_t{16} << code % 8) + std::uint64_t{2} * (code / 8 % 8U)) * mib};
   gpu.adjacent = (places & 1) != 0;
   gpu.reuse_addresses = (places & 2) != 0;
   return gpu;
