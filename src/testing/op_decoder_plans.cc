@@ -1,7 +1,6 @@
 // The statements that an operation becomes: its own, and before it what the rules of streams
 // demand. A plan ends at its first statement that fails.
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <string>
 #include <utility>
@@ -13,20 +12,18 @@ namespace cairn::testing {
 namespace {
 
 // Now and then what is asked for cannot be, and must be refused whole.
-bool is_impossible(const Op& op) { return op.variant >= 0xf8; }
+bool is_impossible(const Op& op) { return op.variant >= impossible; }
 
 double said_fraction(const Op& op) { return fraction_of(op) + (is_impossible(op) ? 1.5 : 0); }
 
 Bytes impossible_alignment(const Op& op) {
-  return Bytes{op.amount % 2 == 0 ? 3 : std::uint64_t{4} << 20};
+  return Bytes{op.variant % 2 == 0 ? 3 : std::uint64_t{4} << 20};
 }
 
 std::string said_settings(const Op& op, Dice& dice) {
   const std::string settings = new_settings(dice);
   if (!is_impossible(op)) return settings;
-  constexpr std::array others{"best_fit_tie:address", "stream_identity:id", "pytorch_defects:True",
-                              "max_split_size_mb:many"};
-  return settings + "," + others.at(op.variant % others.size());
+  return settings + impossible_settings.at(op.variant % impossible_settings.size());
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <map>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "testing/dice.h"
@@ -185,10 +186,12 @@ class Encoder {
         alone.variant = static_cast<std::uint8_t>(variant);
         return apart(alignment_of(alone).value_or(Bytes{512}).count, alloc.align->count);
       }));
+      if (!is_power_of_two(*alloc.align)) op_.variant = impossible;
+      if (alloc.align->count > std::uint64_t{2} << 20) op_.variant = impossible + 1;
     }
     if (state().live().size() >= most_live) return false;
     if (put_stream(Life::unannounced, alloc.stream)) {
-      op_.variant = 7;
+      op_.variant |= 7;
       return true;
     }
     return put_stream(alloc.stream) && op_.device == current_device();
@@ -342,14 +345,22 @@ class Encoder {
 
   bool put(const MemoryFraction& limit) {
     op_.kind = OpKind::memory_fraction;
-    op_.amount =
-        static_cast<std::uint32_t>(std::lround(std::clamp(limit.fraction, 0.0, 1.0) * 100));
+    op_.variant = limit.fraction > 1.0 ? impossible : 0;
+    const double fraction = limit.fraction - (limit.fraction > 1.0 ? 1.5 : 0);
+    op_.amount = static_cast<std::uint32_t>(std::lround(std::clamp(fraction, 0.0, 1.0) * 100));
     return put_device(limit.gpu.value_or(current_device()));
   }
 
   bool put(const Reconfigure& change) {
     op_.kind = OpKind::reconfigure;
-    const auto luck = luck_of_settings(change.text);
+    std::string_view text = change.text;
+    for (std::size_t i = 0; i < impossible_settings.size(); ++i) {
+      const std::string_view last = impossible_settings.at(i);
+      if (!text.ends_with(last)) continue;
+      text.remove_suffix(last.size());
+      op_.variant = static_cast<std::uint8_t>(impossible + i);
+    }
+    const auto luck = luck_of_settings(std::string(text));
     op_.luck = luck.value_or(0);
     return luck.has_value();
   }

@@ -3,6 +3,7 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -20,6 +21,11 @@ GpuDecl gpu_of(const Setup& setup, DeviceIndex device);
 std::string settings_of(const Setup& setup);
 // Text of `reconfigure`, now and then with a setting that cannot change.
 std::string new_settings(Dice& dice);
+// From this variant on an operation asks for what cannot be.
+inline constexpr std::uint8_t impossible = 0xf8;
+// What cannot be read, or cannot change: each may follow new settings.
+inline constexpr std::array impossible_settings{",best_fit_tie:address", ",stream_identity:id",
+                                                ",pytorch_defects:True", ",max_split_size_mb:many"};
 
 std::optional<Bytes> alignment_of(const Op& op);
 std::uint64_t ticks_of(const Op& op);
