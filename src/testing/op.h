@@ -19,6 +19,7 @@
 
 namespace cairn::testing {
 
+// With a variant from 0xf8 on, the alignment, fraction or settings that are asked for cannot be.
 enum class OpKind : std::uint8_t {
   alloc,           // stream, device, amount: a size code; variant % 8: alignment, dead stream
   free,            // block; variant % 8: 1 `on` other of the block's device, 2 of another, 3 size=,
