@@ -96,8 +96,9 @@ def told(run, artifact):
     """Lines that say what was found, where it is, how to replay it and how to keep it."""
     target, build = run.slot.target, run.slot.build
     lines = [f"FOUND by {target.name} (build/{build}): {artifact}", *reason(run.log)]
-    program, why = program_of(target, artifact) if target.tape else (None, "")
-    program = program or program_in(run.log)
+    program, why = program_in(run.log), ""
+    if not program and target.tape:
+        program, why = program_of(target, artifact)
     if program:
         return lines + told_of_program(program)
     if why:

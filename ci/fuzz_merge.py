@@ -42,7 +42,11 @@ def merge_one(target):
         for path in files_of(seeds):
             if not BY_HASH.fullmatch(path.name):
                 shutil.copy(path, kept)
+        named = {path.read_bytes() for path in files_of(kept)}
         merged(target, kept, [seeds, target.found])
+        for path in files_of(kept):  # libFuzzer copies what it was given, under its hash.
+            if BY_HASH.fullmatch(path.name) and path.read_bytes() in named:
+                path.unlink()
         # Only now, with all of the new set at hand, does the old one change.
         for path in files_of(kept):
             shutil.copy(path, seeds)

@@ -1,6 +1,9 @@
 #include "testing/lockstep.h"
 
+#include <algorithm>
+
 #include "base/thread_number.h"
+#include "driver/cuda_status.h"
 #include "testing/printer.h"
 
 namespace cairn::testing {
@@ -30,10 +33,31 @@ std::string describe_end(ErrorCode code, Address address) {
   return "success" + (address == Address{} ? "" : " at " + print_address(address));
 }
 
+// The code of a cuda_error is that of the call which failed last, as it ends the operation; but a
+// look at events goes on after a failure that is not sticky, and gives the first. A device that was
+// lost before gives its own.
+std::optional<Difference> compare_cuda_code(const Deed& deed) {
+  const auto has_failed = [](const RecordedCall& call) {
+    return call.status != CudaStatus::success;
+  };
+  const auto last = std::find_if(deed.calls.rbegin(), deed.calls.rend(), has_failed);
+  if (deed.error.code != ErrorCode::cuda_error || last == deed.calls.rend()) return std::nullopt;
+  const bool is_look = last->call == DriverCall::event_query && !is_sticky(last->status);
+  const RecordedCall& told = is_look ? *std::ranges::find_if(deed.calls, has_failed) : *last;
+  const auto found = static_cast<CudaStatus>(deed.error.cuda_code);
+  const bool is_of_call =
+      std::ranges::find(deed.calls, found, &RecordedCall::status) != deed.calls.end();
+  if (found == told.status || (is_sticky(found) && !is_of_call)) return std::nullopt;
+  return Difference{
+      "code " + std::to_string(static_cast<int>(told.status)) + " of " + describe(told),
+      "code " + std::to_string(deed.error.cuda_code)};
+}
+
 std::optional<Difference> compare_end(const Deed& deed, const model::Outcome& foretold) {
   if (foretold.code != deed.error.code || foretold.address != deed.address)
     return Difference{describe_end(foretold.code, foretold.address),
                       describe_end(deed.error.code, deed.address)};
+  if (auto difference = compare_cuda_code(deed)) return difference;
   const MemoryReport* found = deed.error.memory.get();
   if (foretold.memory && found != nullptr) return compare(*foretold.memory, *found);
   if (foretold.memory.has_value() == (found != nullptr)) return std::nullopt;

@@ -13,8 +13,8 @@ constexpr std::uint64_t kib = std::uint64_t{1} << 10;
 constexpr std::array<std::uint64_t, 5> alignments{kib, 4 * kib, 64 * kib, mib, 2 * mib};
 constexpr std::array<std::uint64_t, 6> durations{0, 1, 10, 100, 1000, 1000000};
 constexpr std::array<const char*, 4> splits{"20", "21", "22", "40"};
-constexpr std::array<const char*, 6> divisions{
-    "2", "4", "8", "[1:2,2:8,>:4]", "[4:4,16:2]", "[16384:2,32768:8]"};
+constexpr std::array<const char*, 5> divisions{"2", "4", "8", "[1:2,2:8,>:4]",
+                                               "[4:4,16:2,16384:4,>:8]"};
 constexpr std::array<const char*, 4> thresholds{"0.01", "0.3", "0.6", "0.9"};
 constexpr std::array<const char*, 4> fractions{"0.2", "0.5", "0.75", "0.95"};
 
