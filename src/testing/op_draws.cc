@@ -65,7 +65,7 @@ OpDraws::OpDraws(std::uint64_t seed)
   if (weights_[static_cast<std::size_t>(OpKind::thread_exit)] != 0) setup_.threads |= 1;
   setup_.most_live = static_cast<std::uint8_t>(4 + dice_.below(dice_.one_in(3) ? 60 : 13));
   for (std::uint8_t& memory : setup_.memory) {
-    const std::uint64_t exponent = is_oversize_ ? 2 + dice_.below(5) : dice_.below(6);
+    const std::uint64_t exponent = is_oversize_ ? 2 + dice_.below(3) : dice_.below(6);
     memory = static_cast<std::uint8_t>(exponent + 8 * dice_.below(8));
   }
   if (is_oversize_) setup_.split = static_cast<std::uint8_t>(1 + dice_.below(4));
@@ -96,11 +96,8 @@ OpKind OpDraws::draw_kind() {
 }
 
 Bytes OpDraws::draw_size() {
-  if (is_oversize_ && dice_.one_in(3)) {
-    // Above 64 MiB segments of neighbouring sizes stand in neighbouring bins.
-    const std::uint64_t most = dice_.one_in(4) ? 110 : 26;
-    return Bytes{(19 + dice_.below(most)) * mib - 511 + dice_.below(512)};
-  }
+  if (is_oversize_ && dice_.one_in(3))
+    return Bytes{(19 + dice_.below(26)) * mib - 511 + dice_.below(512)};
   if (dice_.one_in(200)) return Bytes{dice_.pick(impossible)};
   if (dice_.one_in(3)) {
     const std::uint64_t border = dice_.pick(borders);
