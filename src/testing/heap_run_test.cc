@@ -31,7 +31,7 @@ HeapRunOptions blaming(std::uint64_t last) {
 
 TEST(HeapRun, HoldsForManySeeds) {
   Histogram histogram;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const HeapRun run = run_heap(draw_tape(seed, 400));
     ASSERT_TRUE(run.holds()) << "seed " << seed << "\n" << in_words(run);
     ASSERT_EQ(run.operations, 400u);
