@@ -21,9 +21,10 @@ Bytes impossible_alignment(const Op& op) {
 }
 
 std::string said_settings(const Op& op, Dice& dice) {
-  const std::string settings = new_settings(dice);
-  if (!is_impossible(op)) return settings;
-  return settings + impossible_settings.at(op.variant % impossible_settings.size());
+  std::string settings = new_settings(dice);
+  if (is_impossible(op))
+    settings += impossible_settings.at(op.variant % impossible_settings.size());
+  return settings;
 }
 
 }  // namespace

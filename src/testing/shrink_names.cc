@@ -104,13 +104,17 @@ Program with_stream(Program program, const std::string& from, const std::string&
   return with_names(std::move(program), NameKind::stream, {{from, to}});
 }
 
+// False where the kernel then touches nothing.
+bool touches_others(Launch& launch, const std::string& name) {
+  std::erase_if(launch.touches, [&](const Touch& touch) { return touch.name == name; });
+  return !launch.touches.empty();
+}
+
 // Without its kernels' touches of the block, and what names it otherwise.
 Program without_block(Program program, const std::string& name) {
   const auto names_it = [&](Statement& statement) {
-    if (auto* launch = std::get_if<Launch>(&statement.operation)) {
-      std::erase_if(launch->touches, [&](const Touch& touch) { return touch.name == name; });
-      return launch->touches.empty();
-    }
+    if (auto* launch = std::get_if<Launch>(&statement.operation))
+      return !touches_others(*launch, name);
     bool found = false;
     const auto look = [&](NameKind kind, const std::string& other) {
       found = found || (kind == NameKind::block && other == name);
