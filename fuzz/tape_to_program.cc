@@ -19,11 +19,11 @@
 #include "fuzz/findings.h"
 #include "fuzz/fuzz_world.h"
 #include "fuzz/in_child.h"
-#include "fuzz/shorten.h"
 #include "testing/op_run.h"
 #include "testing/parser.h"
 #include "testing/play.h"
 #include "testing/printer.h"
+#include "testing/shorten.h"
 #include "testing/shrink.h"
 
 namespace {
@@ -94,7 +94,7 @@ Program as_it_went(const std::function<void(const WorldOptions&)>& run) {
 }
 
 Program shorten_by_runs(const Program& program, Outcome outcome) {
-  const Program shorter{cairn::fuzz::shorten<Statement>(
+  const Program shorter{cairn::testing::shorten<Statement>(
       program.statements,
       [&](const std::vector<Statement>& left) { return outcome_of(Program{left}) == outcome; },
       most_runs)};
@@ -119,7 +119,7 @@ Program shorten(const Program& program, Outcome outcome) {
 
 Tape shorten(Tape tape, Outcome outcome) {
   if (outcome == Outcome::hang) return tape;
-  tape.ops = cairn::fuzz::shorten<Op>(
+  tape.ops = cairn::testing::shorten<Op>(
       tape.ops,
       [&](const std::vector<Op>& left) { return outcome_of(Tape{tape.setup, left}) == outcome; },
       most_runs);

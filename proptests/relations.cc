@@ -13,6 +13,7 @@
 #include "testing/op_run.h"
 #include "testing/op_values.h"
 #include "testing/printer.h"
+#include "testing/shorten.h"
 
 namespace cairn::proptests {
 namespace {
@@ -25,6 +26,7 @@ using testing::Tape;
 using testing::World;
 
 constexpr std::size_t operations_of_a_tape = 160;
+constexpr int most_runs = 2000;  // Of what fails, while it is made shorter.
 
 template <class... Kinds>
 bool is_any(const testing::Operation& operation) {
@@ -262,38 +264,6 @@ Difference difference_of(const testing::OpRun& run) {
   return {"no mistake", testing::print_statement(*run.mistake) + ": " + run.result.why};
 }
 
-Tape without(Tape tape, std::size_t begin, std::size_t count) {
-  const auto first = tape.ops.begin() + static_cast<std::ptrdiff_t>(begin);
-  const auto last = first + static_cast<std::ptrdiff_t>(std::min(count, tape.ops.size() - begin));
-  tape.ops.erase(first, last);
-  return tape;
-}
-
-// Takes out so many operations at a time wherever it fails without them too.
-template <class Fails>
-void take_out(Tape& tape, std::size_t count, const Fails& fails) {
-  for (std::size_t at = 0; at < tape.ops.size();) {
-    Tape shorter = without(tape, at, count);
-    if (fails(shorter)) {
-      tape = std::move(shorter);
-    } else {
-      at += count;
-    }
-  }
-}
-
-// As long as it fails: first half of the operations at a time, then fewer, then one by one until
-// none can go.
-template <class Fails>
-Tape shorten(Tape tape, const Fails& fails) {
-  for (std::size_t count = tape.ops.size() / 2; count > 1; count /= 2) take_out(tape, count, fails);
-  for (std::size_t before = tape.ops.size() + 1; tape.ops.size() < before;) {
-    before = tape.ops.size();
-    take_out(tape, 1, fails);
-  }
-  return tape;
-}
-
 }  // namespace
 
 bool is_declaration(const Statement& statement) {
@@ -350,7 +320,9 @@ void check_relation(Faults faults, const Relation& relation) {
   };
   Tape tape = draw(seed, faults);
   if (!fails(tape)) return;
-  tape = shorten(std::move(tape), fails);
+  tape.ops = testing::shorten<testing::Op>(
+      tape.ops, [&](const std::vector<testing::Op>& left) { return fails({tape.setup, left}); },
+      most_runs);
   RC_FAIL("seed " + std::to_string(seed) + "\nexpected: " + difference->expected + "\nfound: " +
           difference->found + "\nprogram:\n" + testing::print_program(prepare(run(tape).program)));
 }

@@ -11,6 +11,7 @@
 namespace cairn::testing {
 namespace {
 
+constexpr std::uint64_t operations_between_maps = 4096;
 constexpr std::uint64_t first_handle = 0x5000;  // As on the simulated GPU.
 constexpr std::uint64_t handle_step = 0x10;
 
@@ -52,9 +53,9 @@ HeapRunner::HeapRunner(const HeapWorld& world, const HeapRunOptions& options, He
       most_live_(world.setup.most_live % 64 == 0 ? 64 : world.setup.most_live % 64),
       most_streams_(3 + world.setup.streams % 4),
       bare_(world.options, gpu_of(world.setup, 0)),
+      model_(world.options, world.memory),
       by_device_(world.memory.size()),
       next_handle_(first_handle) {
-  if (options.model) model_.emplace(world.options, world.memory);
   streams_.push_back({{0, legacy_default_stream}, 0, true});
   std::optional<SegmentDecl> segment;
   std::vector<BlockDecl> blocks;
@@ -81,7 +82,7 @@ void HeapRunner::adopt(const SegmentDecl& declared, const std::vector<BlockDecl>
     address = address + blocks[i].size;
   }
   bare_.adopt_segment(layout);
-  if (model_) model_->model().add_initial_segment(same);
+  model_.model().add_initial_segment(same);
 }
 
 // Under a new handle, unless one is given.
@@ -124,7 +125,7 @@ void HeapRunner::found(std::string expected, std::string instead) {
 void HeapRunner::compare_outcomes(const model::Outcome& foretold,
                                   const BareAllocator::Outcome& outcome) {
   tell([&](HeapStory& story) { story.ended(foretold.code); });
-  if (auto difference = model_->end()) found(difference->expected, difference->found);
+  if (auto difference = model_.end()) found(difference->expected, difference->found);
   if (foretold.code == outcome.code && foretold.address == outcome.address) return;
   found(describe(foretold.code, foretold.address), describe(outcome.code, outcome.address));
 }
@@ -147,14 +148,13 @@ void HeapRunner::check_operation() {
   check_violations();
   if (heap.live().size() != live_.size())
     found(std::to_string(live_.size()) + " live blocks", std::to_string(heap.live().size()));
-  if (!model_) return;
-  const DeviceStats expected = model_->model().stats(0);
+  const DeviceStats expected = model_.model().stats(0);
   const DeviceStats stats = heap.ledger().read();
   if (expected != stats) {
     const auto difference = compare(expected, stats);
     found(difference->expected, difference->found);
   }
-  const bool is_due = run_.operations % options_.operations_between_maps == 0;
+  const bool is_due = run_.operations % operations_between_maps == 0;
   if (options_.checkers || is_due) check_maps();
 }
 
@@ -164,8 +164,7 @@ void HeapRunner::check_violations() {
 }
 
 void HeapRunner::check_maps() {
-  if (!model_) return;
-  const auto difference = compare(model_->model().map(0), bare_.heap().map());
+  const auto difference = compare(model_.model().map(0), bare_.heap().map());
   if (difference) found(difference->expected, difference->found);
 }
 

@@ -21,11 +21,9 @@
 namespace cairn::testing {
 
 struct HeapRunOptions {
-  bool model = true;  // Foretells each operation.
-  // After each operation all invariants are checked, and the whole map is compared.
+  // After each operation all invariants are checked, and the whole map is compared with the
+  // model's; else only now and then, and at the end.
   bool checkers = true;
-  // Else it is compared after so many operations, and at the end.
-  std::uint64_t operations_between_maps = 4096;
   // For those who plant a fault to see that it is found: called after each operation, before the
   // checks, and where something is found once more, for the Program. Null: none.
   std::function<void(Heap& heap, std::uint64_t operation)> meddle;

@@ -95,9 +95,8 @@ class HeapRunner {
   // Lets the model do the same. `same` gives what came of it: a model::Outcome or an ErrorCode.
   template <class Same>
   void follow(const BareAllocator::Outcome& outcome, Same&& same) {
-    if (!model_) return;
-    model_->begin(bare_.calls());
-    compare_outcomes(outcome_of(same(model_->model())), outcome);
+    model_.begin(bare_.calls());
+    compare_outcomes(outcome_of(same(model_.model())), outcome);
   }
   static model::Outcome outcome_of(model::Outcome outcome) { return outcome; }
   static model::Outcome outcome_of(ErrorCode code) { return {code, {}, {}}; }
@@ -123,7 +122,7 @@ class HeapRunner {
   const std::size_t most_streams_;  // By name, at a time.
   invariants::Recorder recorder_;
   BareAllocator bare_;
-  std::optional<BareModel> model_;
+  BareModel model_;
   std::vector<HeapStream> streams_;          // By number; 0 is the default stream.
   std::vector<int> alive_;                   // Their numbers, but for 0.
   std::vector<int> dead_;                    // Numbers of streams whose handle may come again.

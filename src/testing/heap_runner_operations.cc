@@ -195,7 +195,7 @@ bool HeapRunner::plan_destroy_stream(const Op& op) {
   tell([&](HeapStory& story) { story.say(DestroyStream{name_of(ended), false}); });
   bare_.forget_stream(key);
   follow({}, [&](model::Model& model) { return model.forget_stream({key.device, key.id.value}); });
-  if (model_) model_->clock().forget(key);
+  model_.clock().forget(key);
   std::erase(alive_, ended.number);
   dead_.push_back(ended.number);
   streams_[static_cast<std::size_t>(ended.number)].is_alive = false;
@@ -288,8 +288,7 @@ void HeapRunner::use(const HeapBlock& block, const HeapStream& stream) {
   follow({}, [&](model::Model& model) {
     return model.record_stream(block.address, {stream.key.device, stream.key.id.value});
   });
-  if (!model_) return;
-  const std::vector<StreamKey> expected = model_->model().uses(block.address);
+  const std::vector<StreamKey> expected = model_.model().uses(block.address);
   const std::span<const StreamKey> uses = bare_.heap().uses(*used);
   if (!std::ranges::equal(expected, uses)) found(describe(expected), describe(uses));
 }
@@ -298,13 +297,13 @@ void HeapRunner::use(const HeapBlock& block, const HeapStream& stream) {
 void HeapRunner::work(const HeapStream& user, const HeapBlock& block) {
   tell([&](HeapStory& story) { story.work(user, block); });
   bare_.clock().work(user.key);
-  if (model_) model_->clock().work(user.key);
+  model_.clock().work(user.key);
 }
 
 void HeapRunner::sync(const HeapStream& stream) {
   tell([&](HeapStory& story) { story.say(Sync{name_of(stream), {}}); });
   bare_.clock().sync(stream.key);
-  if (model_) model_->clock().sync(stream.key);
+  model_.clock().sync(stream.key);
 }
 
 void HeapRunner::sync_all() {
@@ -313,7 +312,7 @@ void HeapRunner::sync_all() {
       story.say(Sync{{}, static_cast<DeviceIndex>(device)});
   });
   bare_.clock().sync_all();
-  if (model_) model_->clock().sync_all();
+  model_.clock().sync_all();
 }
 
 void HeapRunner::poll() {
@@ -347,10 +346,10 @@ void HeapRunner::reset(bool peak) {
   Ledger& ledger = bare_.heap().ledger();
   if (peak) {
     ledger.reset_peak();
-    if (model_) model_->model().reset_peak_stats();
+    model_.model().reset_peak_stats();
   } else {
     ledger.reset_accumulated();
-    if (model_) model_->model().reset_accumulated_stats();
+    model_.model().reset_accumulated_stats();
   }
 }
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-namespace cairn::fuzz {
+namespace cairn::testing {
 
 // Takes items out as long as `finds` says yes of what is left, which it is asked so often at most.
 // REQUIRES: it says yes of all of them.
@@ -36,4 +36,4 @@ std::vector<Item> shorten(std::vector<Item> items,
   return items;
 }
 
-}  // namespace cairn::fuzz
+}  // namespace cairn::testing
