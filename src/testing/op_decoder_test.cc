@@ -364,7 +364,8 @@ TEST_F(Said, stuck_after_many_failed_allocations) {
 }
 
 TEST_F(Said, mistakes_only_of_what_is_freed) {
-  const Statement use{0, 0, {}, Use{"a0", "s1"}};
+  Statement use;
+  use.operation = Use{"a0", "s1"};
   EXPECT_FALSE(decoder_.may_be_mistaken(use));
   say(OpKind::free);
   EXPECT_TRUE(decoder_.may_be_mistaken(use));

@@ -297,6 +297,8 @@ using Operation =
                  Peer, Share, Open, Close, ThreadExit, During, Parallel, Schedule, Reset, Expect,
                  ExpectSegment, ExpectBlock>;
 
+// Made, copied, moved and compared in program.cc: that is code for each of 43 kinds, which every
+// file that holds a Program would else compile again.
 struct Statement {
   int line = 0;               // From 1; 0 where the statement was never text.
   int column = 0;             // Of its first word after `T1:`, from 1; 0 likewise.
@@ -304,16 +306,15 @@ struct Statement {
   Operation operation;
   ErrorCode expected = ErrorCode::none;  // ` -> out_of_memory`: it must fail so.
 
+  Statement();
+  Statement(const Statement& other);
+  Statement(Statement&& other) noexcept;
+  Statement& operator=(const Statement& other);
+  Statement& operator=(Statement&& other) noexcept;
+  ~Statement();
   // Where it stood in a text is no part of what a statement is.
-  friend bool operator==(const Statement& a, const Statement& b) {
-    return a.thread == b.thread && a.operation == b.operation && a.expected == b.expected;
-  }
+  friend bool operator==(const Statement& a, const Statement& b);
 };
-
-inline bool operator==(const During& a, const During& b) {
-  return a.call == b.call && a.at == b.at && a.body == b.body;
-}
-inline bool operator==(const Parallel& a, const Parallel& b) { return a.body == b.body; }
 
 struct Program {
   std::vector<Statement> statements;

@@ -92,10 +92,7 @@ class Forms {
 
   template <class T>
   Forms& with(T Given::* member, const std::type_identity_t<T>& value) {
-    if (given_.*member == value) return *this;
-    Given form = given_;
-    form.*member = value;
-    forms_.push_back(std::move(form));
+    if (given_.*member != value) std::get<Given>(forms_.emplace_back(given_)).*member = value;
     return *this;
   }
   template <class T, class Values>
