@@ -98,7 +98,7 @@ WORKLOADS = {
         "heavy-tailed lengths; caches of keys and values are made anew when they are full.",
         dict(
             layers=3, width=4096, heads=32, cache_heads=8, inner_width=14336, vocabulary=32000,
-            requests=120, running=24, steps_between=1.5, prompt=4096, answer=256,
+            requests=46, running=24, steps_between=1.0, prompt=4096, answer=256,
             batch_tokens=8192, cache_tokens=40000, cache_room=64, seed=1,
         ),
     ),
@@ -117,7 +117,7 @@ WORKLOADS = {
         "and how many tokens each gets changes from layer to layer and from step to step.",
         dict(
             layers=4, width=768, heads=12, vocabulary=32000, dropout=0.1, experts=8, chosen=2,
-            inner_width=2048, steps=16, length=1024, batch_tokens=16384, seed=1,
+            inner_width=2048, steps=12, length=1024, batch_tokens=16384, seed=1,
         ),
     ),
     "sharded-training": (
