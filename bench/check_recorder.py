@@ -4,6 +4,7 @@
 import argparse
 import contextlib
 import difflib
+import random
 
 import torch
 import torch.nn.functional as F
@@ -11,12 +12,14 @@ from torch import nn
 
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from recorder import inference, training
+from recorder import convolution, experts, inference, serving, training
+from recorder.kernels import Kernels
 from recorder.recorder import Recorder, cuda_context_for_backward
 
 SMALL = argparse.Namespace(
     layers=3, width=256, heads=4, cache_heads=2, inner_width=576, vocabulary=1009,
-    dropout=0.0, length=64,
+    dropout=0.0, length=64, experts=5, chosen=2, seed=1, depths="2,1", channels=32, classes=10,
+    prompt=64, answer=32, cache_room=16,
 )
 
 
@@ -56,6 +59,40 @@ def check_lifetimes():
         del weight
         assert not recorder.live
     print("lifetimes: correct")
+
+
+def check_streams_and_kernels():
+    recorder = Recorder()
+    with recording(recorder):
+        recorder.kernels = Kernels()
+        with recorder.on_stream("side"):
+            x = torch.empty(1_000_000, device="cuda")  # It only allocates.
+            x.zero_()
+        recorder.wait_stream("s0", "side")
+        recorder.record_stream(x[5:], "s0")
+        y = x.view(1000, 1000)[0].exp()  # No kernel makes a view.
+        y.add_(x[:1000])
+        torch.add(y, 1, out=x[:1000])
+        torch._foreach_mul_([y, x], 2.0)
+        y.sum().item()
+        del x
+    assert recorder.lines == [
+        "alloc t0 4000000 side",
+        "launch side t0 4",
+        "order side s0",
+        "use t0 s0",
+        "alloc t1 4000 s0",
+        "launch s0 t1,t0:r 4",
+        "launch s0 t1,t0:r 4",
+        "launch s0 t0,t1:r 4",
+        "launch s0 t1,t0 4",
+        "alloc t2 4 s0",
+        "launch s0 t2,t1:r 2",
+        "sync s0",
+        "free t2",
+        "free t0",
+    ], recorder.lines
+    print("streams and kernels: correct")
 
 
 def in_place_sums(keep):
@@ -116,6 +153,62 @@ def build_inference(device):
     return step
 
 
+def build_experts(device):
+    with torch.device(device):
+        model = experts.ExpertModel(SMALL)
+    optimizer = torch.optim.AdamW(model.parameters(), lr=1e-3, foreach=True)
+
+    def step():
+        text = torch.randint(1009, (3, 65), device=device)
+        logits = model(text[:, :-1].contiguous())
+        F.cross_entropy(logits.flatten(0, 1), text[:, 1:].flatten()).backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step
+
+
+def build_convolution(device):
+    with torch.device(device):
+        model = convolution.ConvolutionModel(SMALL)
+    optimizer = convolution.new_optimizer(model)
+
+    def step():
+        images = torch.rand(4, 3, 64, 64, device=device)
+        labels = torch.randint(10, (4,), device=device)
+        F.cross_entropy(model(images), labels).backward()
+        optimizer.step()
+        optimizer.zero_grad(set_to_none=True)
+
+    return step
+
+
+def build_serving(device):
+    with torch.device(device):
+        model = serving.ServingModel(SMALL)
+    chance = random.Random(1)
+
+    @torch.no_grad()
+    def step():
+        running = []
+        for _ in range(4):
+            running.append(serving.ServedRequest(chance, SMALL))
+            serving.serve(model, running)
+
+    return step
+
+
+def plain_packed_attention(query, keys, values, batch):
+    """Stands in for flash attention on packed requests."""
+    parts = zip(*(x.split(n) for x, n in (
+        (query, batch.new_lengths), (keys, batch.lengths), (values, batch.lengths))))
+    return torch.cat([
+        plain_attention(*(x.repeat_interleave(query.shape[1] // x.shape[1], 1).transpose(0, 1)
+                          for x in part)).transpose(0, 1)
+        for part in parts
+    ])
+
+
 def fake_cuda_changes(build):
     """Bytes of each request of the second step, frees negative."""
     recorder = Recorder()
@@ -168,10 +261,15 @@ def main():
     torch.autograd.set_multithreading_enabled(False)
     check_lifetimes()
     check_in_place_sums()
+    check_streams_and_kernels()
     training.flash_attention = inference.flash_attention = plain_attention
+    serving.packed_attention = plain_packed_attention
     check_against_cpu("training", build_training)
+    check_against_cpu("mixture of experts", build_experts)
+    check_against_cpu("convolutions", build_convolution)
     nn.RMSNorm = nn.LayerNorm  # RMSNorm is one operation on CUDA and several on the CPU.
     check_against_cpu("inference", build_inference)
+    check_against_cpu("serving", build_serving)
 
 
 if __name__ == "__main__":

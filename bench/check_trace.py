@@ -7,9 +7,68 @@ usage: bench/check_trace.py TRACE.program.gz...
 import gzip
 import re
 import sys
+from collections import Counter
 
-ALLOC = re.compile(r"alloc ([A-Za-z_][A-Za-z0-9_]*) ([1-9][0-9]*) s0")
-FREE = re.compile(r"free ([A-Za-z_][A-Za-z0-9_]*)")
+NAME = "[A-Za-z_][A-Za-z0-9_]*"
+POSITIVE = "[1-9][0-9]*"
+TOUCH = f"{NAME}(?::r)?"
+FORMS = {
+    "alloc": re.compile(f"alloc (?P<name>{NAME}) (?P<size>{POSITIVE}) (?P<streams>{NAME})"),
+    "free": re.compile(f"free (?P<name>{NAME})"),
+    "use": re.compile(f"use (?P<name>{NAME}) (?P<streams>{NAME})"),
+    "order": re.compile(f"order (?P<streams>{NAME} {NAME})"),
+    "launch": re.compile(
+        f"launch (?P<streams>{NAME}) (?P<touches>{TOUCH}(?:,{TOUCH})*) {POSITIVE}"
+    ),
+    "advance": re.compile(f"advance {POSITIVE}"),
+    "sync": re.compile(f"sync (?P<streams>{NAME})"),
+}
+
+
+class Trace:
+    """What the statements have done so far."""
+
+    def __init__(self):
+        self.live = {}  # Name -> bytes
+        self.sizes, self.streams, self.counts = set(), set(), Counter()
+        self.live_bytes = self.peak_bytes = 0
+
+    def add(self, line):
+        word = line.split(" ", 1)[0]
+        form = FORMS[word].fullmatch(line) if word in FORMS else None
+        assert form, f"{line!r} is no statement of a trace"
+        self.counts[word] += 1
+        parts = form.groupdict()
+        self.streams.update(parts.get("streams", "").split())
+        if word == "alloc":
+            self.alloc(parts["name"], int(parts["size"]))
+            return
+        touches = parts.get("touches") or parts.get("name") or ""
+        names = [touch.removesuffix(":r") for touch in touches.split(",") if touch]
+        assert len(set(names)) == len(names), f"{line!r} names something twice"
+        for name in names:
+            assert name in self.live, f"{name} is not live"
+        if word == "free":
+            self.live_bytes -= self.live.pop(parts["name"])
+
+    def alloc(self, name, size_bytes):
+        assert name not in self.live, f"{name} is live already"
+        self.live[name] = size_bytes
+        self.sizes.add(size_bytes)
+        self.live_bytes += size_bytes
+        self.peak_bytes = max(self.peak_bytes, self.live_bytes)
+
+
+def check_header(text, trace):
+    allocs, frees = trace.counts["alloc"], trace.counts["free"]
+    others = [f"{n} {word}" for word, n in sorted(trace.counts.items())
+              if word not in ("alloc", "free")]
+    assert f"Requests: {allocs + frees} ({allocs} allocs, {frees} frees)\n" in text
+    assert not others or f"Besides: {', '.join(others)}\n" in text
+    assert f"Peak of live bytes: {trace.peak_bytes} " in text
+    assert f"Live bytes at the end: {trace.live_bytes}\n" in text
+    if not others:
+        assert trace.streams == {"s0"}, trace.streams
 
 
 def check(path):
@@ -21,30 +80,19 @@ def check(path):
     header = [line for line in lines if line.startswith("#")]
     assert lines[: len(header)] == header, "a comment after the header"
     assert lines[len(header)] == "gpu 0 memory=80GiB"
-    live, sizes, live_bytes, peak_bytes, allocs = {}, set(), 0, 0, 0
+    trace = Trace()
     for number, line in enumerate(lines[len(header) + 1 :], len(header) + 2):
-        if match := ALLOC.fullmatch(line):
-            name, size_bytes = match[1], int(match[2])
-            assert name not in live, f"line {number}: {name} is live already"
-            live[name] = size_bytes
-            live_bytes += size_bytes
-            allocs += 1
-            sizes.add(size_bytes)
-        elif match := FREE.fullmatch(line):
-            assert match[1] in live, f"line {number}: {match[1]} is not live"
-            live_bytes -= live.pop(match[1])
-        else:
-            raise AssertionError(f"line {number}: {line!r}")
-        peak_bytes = max(peak_bytes, live_bytes)
-    requests = len(lines) - len(header) - 1
-    text = "\n".join(header)
-    assert f"Requests: {requests} ({allocs} allocs, {requests - allocs} frees)" in text
-    assert f"Peak of live bytes: {peak_bytes} " in text
-    assert f"Live bytes at the end: {live_bytes}" in text
+        try:
+            trace.add(line)
+        except AssertionError as error:
+            raise AssertionError(f"{path}:{number}: {error}") from None
+    check_header("\n".join(header) + "\n", trace)
+    counts = ", ".join(f"{count} {word}" for word, count in trace.counts.items())
     print(
-        f"{path}: correct; {requests} requests, {len(sizes)} sizes from {min(sizes)} to "
-        f"{max(sizes)} bytes, peak {peak_bytes / 2**30:.2f} GiB, at the end {len(live)} live "
-        f"of {live_bytes / 2**30:.2f} GiB, file {len(packed)} bytes"
+        f"{path}: correct; {counts}; streams {' '.join(sorted(trace.streams))}; "
+        f"{len(trace.sizes)} sizes from {min(trace.sizes)} to {max(trace.sizes)} bytes, peak "
+        f"{trace.peak_bytes / 2**30:.2f} GiB, at the end {len(trace.live)} live of "
+        f"{trace.live_bytes / 2**30:.2f} GiB, file {len(packed)} bytes"
     )
 
 

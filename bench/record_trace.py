@@ -13,12 +13,21 @@ the free. PyTorch counts references, so this happens at once, also for activatio
 autograd keeps for backward. The garbage collector is off while recording; the script fails if
 any tensor had to wait for it.
 
+Most traces are of one stream, s0, and have only allocs and frees. A workload with side streams
+says which stream its operations run on, where one stream waits for another (`order`) and which
+tensors are used on a stream that is not theirs (`use`: record_stream), as the same program would
+on a GPU. Its trace also has the kernels (`launch`), what each reads and writes, how long it takes,
+the passing of time and the host's waits, so that the simulated GPU can judge whether memory was
+given out too early.
+
 Where fake tensors would differ from real ones, and what the script does about it:
 * Backward adds up the gradients of a tensor with several uses. For real tensors PyTorch adds
   in place when nobody else holds the first gradient; under a dispatch mode it never does. The
   recorder tests the same condition and then adds in place.
-* Fake tensors have no values. Reading one on the host (`.item()`) gives 1. No size in the
-  models depends on a value.
+* Backward of indexing and of topk writes into zeros that it has just made; under a dispatch mode
+  it makes one more tensor. The recorder writes into the zeros.
+* Fake tensors have no values. Reading one on the host (`.item()`) gives 1. Where sizes depend on
+  values (tokens for each expert, the end of an answer) a seeded generator decides.
 * torch.autocast("cuda") switches itself off without a GPU, so the script turns autocast on by
   the calls beneath it.
 * The defaults that PyTorch picks for real CUDA tensors are asked for by name: the foreach form
@@ -34,7 +43,8 @@ What the trace does not have:
 * memory that does not come from the caching allocator (pinned host memory, NCCL buffers);
 * the order of the outputs within one operation: they are recorded in the order in which the
   operation returns them, and the kernel may create them in another order;
-* more than one stream: all requests are on s0.
+* other processes: one operation stands for each collective, and reads and allocates as much;
+* measured times: a kernel's is that of the bytes of the tensors that it touches, at 2 TB/s.
 
 Needs:  pip install torch==2.10.0 numpy
 """
@@ -44,12 +54,17 @@ import gc
 import gzip
 import sys
 import textwrap
+from collections import Counter
 
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from recorder.convolution import convolution_training
+from recorder.experts import mixture_of_experts
 from recorder.inference import kv_cache_inference
 from recorder.recorder import Recorder, cuda_context_for_backward
+from recorder.serving import serving
+from recorder.sharded import sharded_training
 from recorder.training import transformer_training
 
 TESTED_TORCH = "2.10.0"
@@ -74,6 +89,44 @@ WORKLOADS = {
             layers=6, width=4096, heads=32, cache_heads=8, inner_width=14336,
             vocabulary=32000, requests=8, running=3, batch=32, length=4096, new_tokens=24,
             seed=1,
+        ),
+    ),
+    "serving": (
+        serving,
+        "Continuous batching: requests arrive at any time, join the running batch with their "
+        "prompts, get one token a step with all others, and leave. Prompts and answers are of "
+        "heavy-tailed lengths; caches of keys and values are made anew when they are full.",
+        dict(
+            layers=3, width=4096, heads=32, cache_heads=8, inner_width=14336, vocabulary=32000,
+            requests=46, running=24, steps_between=1.0, prompt=4096, answer=256,
+            batch_tokens=8192, cache_tokens=40000, cache_room=64, seed=1,
+        ),
+    ),
+    "convolution-training": (
+        convolution_training,
+        "Training of a residual network on images of changing sizes: forward, loss, backward, "
+        "SGD with momentum, and an evaluation every 5 steps.",
+        dict(
+            depths="3,4,6,3", channels=64, classes=1000, size=320, batch_pixels=3211264, steps=22,
+            seed=1,
+        ),
+    ),
+    "mixture-of-experts": (
+        mixture_of_experts,
+        "Training of a decoder whose inner layers are experts: each token goes to some of them, "
+        "and how many tokens each gets changes from layer to layer and from step to step.",
+        dict(
+            layers=4, width=768, heads=12, vocabulary=32000, dropout=0.1, experts=8, chosen=2,
+            inner_width=2048, steps=12, length=1024, batch_tokens=16384, seed=1,
+        ),
+    ),
+    "sharded-training": (
+        sharded_training,
+        "Training of a decoder in one of several processes: batches come on a stream of their "
+        "own, gradients are reduced in buckets and parameters gathered on another.",
+        dict(
+            layers=6, width=768, heads=12, vocabulary=32000, dropout=0.1, world=8, steps=28,
+            bucket_elements=7000000, length=1024, batch_tokens=16384, steps_between_logs=4, seed=1,
         ),
     ),
 }
@@ -103,13 +156,16 @@ def comment(text):
 def program_text(workload, options, recorder):
     parameters = " ".join(f"{name}={value}" for name, value in sorted(vars(options).items()))
     peak_gib = recorder.peak_bytes / GIB
-    allocs, frees = recorder.allocs, len(recorder.lines) - recorder.allocs
+    counts = Counter(line.split(" ", 1)[0] for line in recorder.lines)
+    allocs, frees = counts.pop("alloc"), counts.pop("free")
+    besides = ", ".join(f"{count} {word}" for word, count in sorted(counts.items()))
     header = [
         f"# {workload}: allocation requests of a PyTorch model, recorded with fake tensors.",
         *comment(WORKLOADS[workload][1]),
         *comment(f"Parameters: {parameters}"),
         f"# torch {torch.__version__}",
         f"# Requests: {allocs + frees} ({allocs} allocs, {frees} frees)",
+        *([f"# Besides: {besides}"] if besides else []),
         f"# Peak of live bytes: {recorder.peak_bytes} ({peak_gib:.2f} GiB)",
         f"# Live bytes at the end: {recorder.live_bytes}",
         f"gpu 0 memory={MEMORY}",
@@ -149,7 +205,7 @@ def main():
         sys.exit(f"needs torch {TESTED_TORCH}: the script relies on some of its internals")
     recorder = record(workload, options)
     write_gzip(output, program_text(workload, options, recorder))
-    print(f"{len(recorder.lines)} requests, peak {recorder.peak_bytes / GIB:.2f} GiB")
+    print(f"{len(recorder.lines)} statements, peak {recorder.peak_bytes / GIB:.2f} GiB")
 
 
 if __name__ == "__main__":

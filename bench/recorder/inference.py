@@ -64,16 +64,16 @@ class InferenceModel(nn.Module):
         super().__init__()
         head_width = options.width // options.heads
         self.tokens = nn.Embedding(options.vocabulary, options.width)
-        self.blocks = nn.ModuleList(
-            InferenceBlock(
-                options.width, options.heads, options.cache_heads, options.inner_width
-            )
-            for _ in range(options.layers)
-        )
+        self.blocks = nn.ModuleList(self.new_block(options) for _ in range(options.layers))
         self.norm = nn.RMSNorm(options.width)
         self.head = nn.Linear(options.width, options.vocabulary, bias=False)
         powers = torch.arange(0, head_width, 2, dtype=torch.float32) / head_width
         self.register_buffer("frequencies", 10000.0**-powers)
+
+    def new_block(self, options):
+        return InferenceBlock(
+            options.width, options.heads, options.cache_heads, options.inner_width
+        )
 
     def forward(self, tokens, cache):
         seen = cache[0][0].shape[2] if cache else 0

@@ -1,4 +1,4 @@
-"""A dispatch mode that turns births and deaths of fake CUDA storages into trace lines."""
+"""A dispatch mode that turns what happens to fake CUDA storages into lines of a Program."""
 
 import contextlib
 import ctypes
@@ -9,20 +9,30 @@ import weakref
 
 import torch
 from torch._prims_common import is_non_overlapping_and_dense
-from torch._subclasses.fake_tensor import FakeTensor
 from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
+
+from recorder.kernels import cuda_tensors
 
 aten = torch.ops.aten
 
+# What backward does, under a dispatch mode, where it otherwise writes into zeros that it just made.
+INTO_ZEROS = {
+    aten.index_put.default: aten.index_put_.default,
+    aten.scatter.src: aten.scatter_.src,
+}
+
 
 class Recorder(TorchDispatchMode):
-    """Turns births and deaths of fake CUDA storages into `alloc` and `free` lines."""
+    """Turns births and deaths of fake CUDA storages into `alloc` and `free` lines.
+
+    Where a workload says so there are other streams than the default one, and kernels.
+    """
 
     def __init__(self):
         super().__init__()
         self.kept_alive = None  # what the workload leaves live at the end
-        self.stream = "s0"  # Several streams: set this from torch's current stream.
+        self.stream = "s0"  # that operations run on now; see on_stream()
+        self.kernels = None  # Kernels, where the trace is to have them
         self.sole_holders = None
         self.start()
 
@@ -30,10 +40,10 @@ class Recorder(TorchDispatchMode):
         """Forgets everything recorded so far."""
         self.lines = []
         self.live = {}  # storage address -> (number, size_bytes, weak reference)
+        self.newest = None  # address of the storage made last
         self.postponed = None
         self.free_numbers = []  # a heap
         self.names_made = 0
-        self.allocs = 0
         self.in_place_sums = 0
         self.live_bytes = 0
         self.peak_bytes = 0
@@ -41,20 +51,43 @@ class Recorder(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if func is aten._local_scalar_dense.default:
+            if self.kernels and args[0].device.type == "cuda":
+                self.lines.append(f"sync {self.stream}")
             return 1.0 if args[0].dtype.is_floating_point else 1
         if func is aten.add.Tensor and self.is_in_place_sum(args[0], kwargs):
             self.in_place_sums += 1
-            return aten.add_.Tensor(*args)
+            func = aten.add_.Tensor
+        elif self.is_put_into_zeros(func, args):
+            func = INTO_ZEROS[func]
         for tensor in cuda_tensors((args, kwargs)):
             self.check_known(tensor, func)
         result = func(*args, **kwargs)
         for tensor in cuda_tensors(result):
             self.see(tensor)
+        if self.kernels:
+            touched = self.kernels.touched(func, args, kwargs, result)
+            self.lines += self.kernels.lines(self.stream, touched, self.live)
         return result
+
+    @contextlib.contextmanager
+    def on_stream(self, stream):
+        """torch.cuda.stream(stream): what is created in here belongs to that stream."""
+        before, self.stream = self.stream, stream
+        yield
+        self.stream = before
+
+    def wait_stream(self, waiting, awaited):
+        """waiting.wait_stream(awaited)"""
+        self.lines.append(f"order {awaited} {waiting}")
+
+    def record_stream(self, tensor, stream):
+        """tensor.record_stream(stream)"""
+        number, *_ = self.live[tensor.untyped_storage()._cdata]
+        self.lines.append(f"use t{number} {stream}")
 
     def is_in_place_sum(self, total, kwargs):
         """Whether backward, with real tensors, would add a second gradient into `total`."""
-        if kwargs or torch.is_grad_enabled() or torch._C._current_graph_task_id() == -1:
+        if kwargs or not is_in_backward():
             return False
         storage = total.untyped_storage()
         holders = (
@@ -65,6 +98,11 @@ class Recorder(TorchDispatchMode):
         if self.sole_holders is None:  # calibrate() makes a sum with a single holder.
             self.sole_holders = holders
         return holders == self.sole_holders and is_non_overlapping_and_dense(total)
+
+    def is_put_into_zeros(self, func, args):
+        if func not in INTO_ZEROS or not is_in_backward():
+            return False
+        return args[0].untyped_storage()._cdata == self.newest
 
     def calibrate(self):
         """Learns which holder counts mean that only backward's own buffer holds a gradient."""
@@ -89,8 +127,8 @@ class Recorder(TorchDispatchMode):
         self.names_made = max(self.names_made, number + 1)
         death = weakref.ref(storage, lambda _: self.die(key))
         self.live[key] = (number, size_bytes, death)
+        self.newest = key
         self.lines.append(f"alloc t{number} {size_bytes} {self.stream}")
-        self.allocs += 1
         self.live_bytes += size_bytes
         self.peak_bytes = max(self.peak_bytes, self.live_bytes)
 
@@ -132,10 +170,8 @@ class Recorder(TorchDispatchMode):
             raise RuntimeError(f"{self.live_bytes} bytes live, expected {expected_bytes}")
 
 
-def cuda_tensors(tree):
-    for leaf in tree_leaves(tree):
-        if isinstance(leaf, FakeTensor) and leaf.device.type == "cuda":
-            yield leaf
+def is_in_backward():
+    return not torch.is_grad_enabled() and torch._C._current_graph_task_id() != -1
 
 
 @contextlib.contextmanager

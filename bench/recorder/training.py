@@ -45,13 +45,13 @@ class TrainingModel(nn.Module):
         self.dropout = options.dropout
         self.tokens = nn.Embedding(options.vocabulary, options.width)
         self.positions = nn.Embedding(options.length, options.width)
-        self.blocks = nn.ModuleList(
-            TrainingBlock(options.width, options.heads, options.dropout)
-            for _ in range(options.layers)
-        )
+        self.blocks = nn.ModuleList(self.new_block(options) for _ in range(options.layers))
         self.norm = nn.LayerNorm(options.width)
         self.head = nn.Linear(options.width, options.vocabulary, bias=False)
         self.head.weight = self.tokens.weight
+
+    def new_block(self, options):
+        return TrainingBlock(options.width, options.heads, options.dropout)
 
     def forward(self, tokens):
         places = torch.arange(tokens.shape[1], device=tokens.device)
@@ -62,15 +62,18 @@ class TrainingModel(nn.Module):
         return self.head(self.norm(x))
 
 
-def next_token_loss(recorder, model, batch, length, vocabulary):
-    text = torch.randint(vocabulary, (batch, length + 1)).to("cuda")
+def next_token_loss(recorder, model, text):
     with bfloat16_autocast(recorder):
         logits = model(text[:, :-1].contiguous())
         return F.cross_entropy(logits.flatten(0, 1), text[:, 1:].flatten())
 
 
+def new_text(batch, length, vocabulary):
+    return torch.randint(vocabulary, (batch, length + 1)).to("cuda")
+
+
 def training_step(recorder, model, optimizer, batch, length, vocabulary):
-    loss = next_token_loss(recorder, model, batch, length, vocabulary)
+    loss = next_token_loss(recorder, model, new_text(batch, length, vocabulary))
     loss.backward()
     nn.utils.clip_grad_norm_(model.parameters(), 1.0, foreach=True)
     optimizer.step()
@@ -81,7 +84,7 @@ def training_step(recorder, model, optimizer, batch, length, vocabulary):
 @torch.no_grad()
 def evaluation(recorder, model, batch, length, vocabulary):
     model.eval()
-    loss = next_token_loss(recorder, model, batch, length, vocabulary)
+    loss = next_token_loss(recorder, model, new_text(batch, length, vocabulary))
     model.train()
     return loss.item()
 
