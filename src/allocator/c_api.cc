@@ -203,11 +203,8 @@ cairn_error cairn_visit_blocks(const cairn_allocator* allocator, int device,
                                cairn_block_visitor visitor, void* context) {
   return attempt([&] {
     const auto& visit = given(visitor, "visitor");
-    for (const cairn::SegmentInfo& segment : of(allocator).block_map(device)) {
-      for (const cairn::BlockInfo& block : segment.blocks) {
-        const cairn_block_info info = cairn::as_c(segment, block);
-        visit(&info, context);
-      }
+    for (const cairn_block_info& block : cairn::as_c(of(allocator).block_map(device))) {
+      visit(&block, context);
     }
   });
 }

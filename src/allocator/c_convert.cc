@@ -41,6 +41,17 @@ cairn_stat_array as_c(const StatArray& stats) {
   return {as_c(stats.all), as_c(stats.small_pool), as_c(stats.large_pool)};
 }
 
+cairn_block_info as_c(const SegmentInfo& segment, const BlockInfo& block) {
+  return {segment.address,
+          segment.size_bytes,
+          segment.stream,
+          segment.is_large,
+          block.address,
+          block.size_bytes,
+          block.requested_size_bytes,
+          static_cast<cairn_block_state>(block.state)};
+}
+
 }  // namespace
 
 cairn_error CFailure::set(const Error& error) noexcept {
@@ -88,15 +99,12 @@ cairn_device_stats as_c(const DeviceStats& stats) {
           stats.max_split_size_bytes};
 }
 
-cairn_block_info as_c(const SegmentInfo& segment, const BlockInfo& block) {
-  return {segment.address,
-          segment.size_bytes,
-          segment.stream,
-          segment.is_large,
-          block.address,
-          block.size_bytes,
-          block.requested_size_bytes,
-          static_cast<cairn_block_state>(block.state)};
+std::vector<cairn_block_info> as_c(const BlockMap& map) {
+  std::vector<cairn_block_info> blocks;
+  for (const SegmentInfo& segment : map) {
+    for (const BlockInfo& block : segment.blocks) blocks.push_back(as_c(segment, block));
+  }
+  return blocks;
 }
 
 }  // namespace cairn

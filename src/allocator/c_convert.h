@@ -1,6 +1,8 @@
 // The values of the C API and of the C++ face, each made from the other.
 #pragma once
 
+#include <vector>
+
 #include "cairn/allocator.h"
 #include "cairn/cairn.h"
 
@@ -25,6 +27,6 @@ class CFailure {
 
 Request from_c(const cairn_request& request);
 cairn_device_stats as_c(const DeviceStats& stats);
-cairn_block_info as_c(const SegmentInfo& segment, const BlockInfo& block);
+std::vector<cairn_block_info> as_c(const BlockMap& map);
 
 }  // namespace cairn
