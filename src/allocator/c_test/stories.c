@@ -83,7 +83,9 @@ const char* a_recorded_stream_delays_the_next_use(const simulated_machine* machi
   WORKS(cairn_free(allocator, block));
   HOLDS(take(machine, 1 << 20) != block);
   machine->advance(machine->gpu, 10);
+  HOLDS(stats_of(machine).active.all.current == 2);
   WORKS(cairn_process_events(allocator, 0));
+  HOLDS(stats_of(machine).active.all.current == 1);
   HOLDS(take(machine, 1 << 20) == block);
   return NULL;
 }
