@@ -39,6 +39,7 @@ install(FILES ${PROJECT_BINARY_DIR}/cairn-config.cmake
 # say where they are by their own place, so that the tree can be moved.
 set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pc_to_prefix /prefix/${pc_folder} /prefix)
+string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
 set(pc_needs "-lstdc++ -lm -ldl -lpthread")
 set(pc_name cairn)
 set(pc_libs "-L\${libdir} -lcairn")
