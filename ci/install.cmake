@@ -1,5 +1,6 @@
-# What `cmake --install` lays down: the libraries, the public headers, and the package for
-# find_package(cairn). With component `simulator` also what users of the simulated GPU need.
+# What `cmake --install` lays down: the libraries, the public headers, and the packages for
+# find_package(cairn) and for pkg-config. With component `simulator` also what users of the
+# simulated GPU need.
 include(CMakePackageConfigHelpers)
 include(GNUInstallDirs)
 set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
@@ -33,3 +34,20 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/cairn-config-version.cmak
 install(FILES ${PROJECT_BINARY_DIR}/cairn-config.cmake
               ${PROJECT_BINARY_DIR}/cairn-config-version.cmake
         DESTINATION ${package} COMPONENT cairn)
+
+# pkg-config: cairn is libcairn.so, or what -static needs; cairn-static is libcairn.a alone. They
+# say where they are by their own place, so that the tree can be moved.
+set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
+file(RELATIVE_PATH pc_to_prefix /prefix/${pc_folder} /prefix)
+string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
+set(pc_needs "-lstdc++ -lm -ldl -lpthread")
+set(pc_name cairn)
+set(pc_libs "-L\${libdir} -lcairn")
+set(pc_private ${pc_needs})
+configure_file(ci/cairn.pc.in ${PROJECT_BINARY_DIR}/cairn.pc @ONLY)
+set(pc_name cairn-static)
+set(pc_libs "\${libdir}/libcairn.a ${pc_needs}")
+set(pc_private "")
+configure_file(ci/cairn.pc.in ${PROJECT_BINARY_DIR}/cairn-static.pc @ONLY)
+install(FILES ${PROJECT_BINARY_DIR}/cairn.pc ${PROJECT_BINARY_DIR}/cairn-static.pc
+        DESTINATION ${pc_folder} COMPONENT cairn)

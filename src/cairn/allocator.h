@@ -42,6 +42,7 @@
 
 #include "cairn/block_map.h"
 #include "cairn/errors.h"
+#include "cairn/export.h"
 #include "cairn/options.h"
 #include "cairn/stats.h"
 #include "cairn/stream.h"
@@ -61,7 +62,7 @@ struct Request {
 // Names a callback, to remove it.
 enum class CallbackId : std::uint64_t {};
 
-class Allocator {
+class CAIRN_EXPORT Allocator {
  public:
   // For `device` of a stream: that of the block.
   static constexpr int block_device = -1;
@@ -179,6 +180,6 @@ class Allocator {
 // can, and never ends. Until then each call throws, with the reason: Unsupported where there is no
 // CUDA driver that can be used, CudaError where there is one that fails, InvalidArgument for bad
 // settings.
-Allocator& default_allocator();
+CAIRN_EXPORT Allocator& default_allocator();
 
 }  // namespace cairn

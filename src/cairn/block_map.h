@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <vector>
 
+#include "cairn/export.h"
+
 namespace cairn {
 
 enum class BlockState {
@@ -13,7 +15,7 @@ enum class BlockState {
 };
 
 // "active_allocated", "active_pending_free", "inactive": PyTorch's words.
-const char* to_string(BlockState state) noexcept;
+CAIRN_EXPORT const char* to_string(BlockState state) noexcept;
 
 struct BlockInfo {
   std::uint64_t address = 0;

@@ -8,6 +8,8 @@
 // Thread safety: can be called from any thread.
 #pragma once
 
+#include "cairn/export.h"
+
 namespace cairn {
 
 class Driver;
@@ -15,6 +17,6 @@ class Driver;
 // It is opened (libcuda.so.1 is loaded) at the first call that can, one for the whole process, and
 // never closed. Until then each call throws, with the reason: Unsupported where this build or this
 // machine has no CUDA driver that can be used, CudaError where there is one that fails.
-Driver& cuda_driver();
+CAIRN_EXPORT Driver& cuda_driver();
 
 }  // namespace cairn

@@ -12,6 +12,8 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/export.h"
+
 namespace cairn {
 
 enum class ErrorCode {
@@ -25,7 +27,7 @@ enum class ErrorCode {
 };
 
 // The code in words, as Programs write it: "out_of_memory", "invalid_argument", ...
-const char* to_string(ErrorCode code) noexcept;
+CAIRN_EXPORT const char* to_string(ErrorCode code) noexcept;
 
 // What a process has of a device's memory, as NVML says.
 struct ProcessMemoryUse {
@@ -67,7 +69,7 @@ struct Error {
 };
 
 // Base of all that Cairn throws, beside std::bad_alloc when the host has no memory.
-class Exception : public std::runtime_error {
+class CAIRN_EXPORT Exception : public std::runtime_error {
  public:
   explicit Exception(Error error) : std::runtime_error(error.message), error_(std::move(error)) {}
   const Error& error() const noexcept { return error_; }
@@ -77,24 +79,24 @@ class Exception : public std::runtime_error {
   Error error_;
 };
 
-class OutOfMemory : public Exception {
+class CAIRN_EXPORT OutOfMemory : public Exception {
  public:
   using Exception::Exception;
 };
-class InvalidArgument : public Exception {
+class CAIRN_EXPORT InvalidArgument : public Exception {
  public:
   using Exception::Exception;
 };
-class CudaError : public Exception {
+class CAIRN_EXPORT CudaError : public Exception {
  public:
   using Exception::Exception;
 };
-class Unsupported : public Exception {
+class CAIRN_EXPORT Unsupported : public Exception {
  public:
   using Exception::Exception;
 };
 
 // Throws the exception that belongs to the error's code. REQUIRES: error.code is not none.
-[[noreturn]] void throw_error(Error error);
+[[noreturn]] CAIRN_EXPORT void throw_error(Error error);
 
 }  // namespace cairn

@@ -14,6 +14,8 @@
 #include <utility>
 #include <vector>
 
+#include "cairn/export.h"
+
 namespace cairn {
 
 enum class Backend { native, cuda_malloc_async };
@@ -35,7 +37,7 @@ struct Reserve {
   std::uint64_t bytes = 0;
 };
 
-bool operator==(const Reserve& a, const Reserve& b);
+CAIRN_EXPORT bool operator==(const Reserve& a, const Reserve& b);
 inline bool operator!=(const Reserve& a, const Reserve& b) { return !(a == b); }
 
 struct Options {
@@ -69,7 +71,7 @@ struct Options {
   bool pytorch_defects = false;  // PyTorch's known defects are kept: pytorch_defects:True|False
 };
 
-bool operator==(const Options& a, const Options& b);
+CAIRN_EXPORT bool operator==(const Options& a, const Options& b);
 inline bool operator!=(const Options& a, const Options& b) { return !(a == b); }
 
 // Whose variable the text is from. Cairn's own keys are accepted, and unknown keys are errors, in
@@ -95,15 +97,15 @@ struct ParsedSettings {
 // `before`. As in PyTorch, max_split_size_mb, max_non_split_rounding_mb, roundup_power2_divisions
 // and garbage_collection_threshold go back to their defaults at every parse; all other keys keep
 // what they had. One comma at the end is accepted; white space is dropped.
-ParsedSettings parse_settings(std::string_view text, const Options& before = {},
-                              SettingsDialect dialect = SettingsDialect::cairn);
+CAIRN_EXPORT ParsedSettings parse_settings(std::string_view text, const Options& before = {},
+                                           SettingsDialect dialect = SettingsDialect::cairn);
 
 // Reads the first variable that is set of CAIRN_ALLOC_CONF, PYTORCH_CUDA_ALLOC_CONF and
 // PYTORCH_ALLOC_CONF; none set: the defaults. A SettingsError's message names the variable.
-ParsedSettings settings_from_environment();
+CAIRN_EXPORT ParsedSettings settings_from_environment();
 
 // Why these options, made in code, cannot be: which is out of what range. Empty where nothing is
 // wrong; parse_settings gives none that are.
-std::string find_fault(const Options& options);
+CAIRN_EXPORT std::string find_fault(const Options& options);
 
 }  // namespace cairn

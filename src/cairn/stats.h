@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "cairn/export.h"
+
 namespace cairn {
 
 // A quantity over time: a count, or bytes where the name of the member says so. Since the last
@@ -52,7 +54,7 @@ struct DeviceStats {
   std::uint64_t max_split_size_bytes = 0;  // As set now; 2^64-1 is unlimited.
 };
 
-bool operator==(const DeviceStats& a, const DeviceStats& b);
+CAIRN_EXPORT bool operator==(const DeviceStats& a, const DeviceStats& b);
 inline bool operator!=(const DeviceStats& a, const DeviceStats& b) { return !(a == b); }
 
 }  // namespace cairn
