@@ -38,7 +38,7 @@ class LogWriter {
 
   std::string write() {
     for (std::size_t i = 0; i < recording_.moments.size(); ++i) {
-      if (i > 0) add(plan_.operations[i - 1], recording_.moments[i]);
+      if (i > 0) add(plan_.operations[i - 1]);
       add(recording_.moments[i]);
     }
     return std::move(text_);
@@ -60,7 +60,7 @@ class LogWriter {
     last = value;
   }
 
-  void add(const ReplayOperation& operation, const Moment& moment) {
+  void add(const ReplayOperation& operation) {
     constexpr std::uint64_t failed_alloc = 4;
     const bool is_alloc = operation.kind == ReplayOperation::Kind::alloc;
     number(operation.must_fail ? failed_alloc : static_cast<std::uint64_t>(operation.kind));

@@ -179,10 +179,9 @@ class BlockMapView {
         each => y >= each.top && y < each.top + each.rows * ROW);
     if (!panel || !panel.places) return null;
     const at = Math.floor((y - panel.top) / ROW) * this.width + x;
-    const place = panel.places.find(
-        each => each.begin <= at && at < Math.max(each.begin + each.length, each.begin + 2));
+    const place = panel.places.find(each => at < each.begin + each.length + panel.gap);
     if (!place) return null;
-    const address = place.segment.address + (at - place.begin) * panel.bytesPerPixel;
+    const address = place.segment.address + Math.max(at - place.begin, 0) * panel.bytesPerPixel;
     return {segment: place.segment, block: blockHolding(this.run, place.segment, address)};
   }
 }

@@ -35,7 +35,7 @@ class Page {
     this.addTile(inCount(all.operations),
                  `operations: ${inCount(all.allocations)} alloc, ${inCount(all.frees)} free`);
     this.addTile(inSeconds(perOperation * all.operations * 1e-9),
-                 `${perOperation.toFixed(0)} ns each, fastest of ${all.repetitions}`);
+                 `${inCount(Math.round(perOperation))} ns each, fastest of ${all.repetitions}`);
     this.addTile(inCount(calls), 'driver calls');
   }
   addTile(value, words, colouredAs) {

@@ -45,11 +45,12 @@ class Timeline {
     const left = 66, right = 12, gap = 20, row = 11;
     const calls = this.kinds.length * row;
     const fragmentation = Math.max(40, Math.round(height * 0.18));
-    const memory = height - 8 - gap - fragmentation - gap - calls - 18;
+    const top = 18;
+    const memory = height - top - gap - fragmentation - gap - calls - 18;
     this.left = left;
     this.plotWidth = Math.max(width - left - right, 1);
-    this.memory = {top: 8, height: memory};
-    this.parts = {top: 8 + memory + gap, height: fragmentation};
+    this.memory = {top, height: memory};
+    this.parts = {top: top + memory + gap, height: fragmentation};
     this.callsTop = this.parts.top + fragmentation + gap - 4;
     this.row = row;
     this.axisTop = this.callsTop + calls;
@@ -160,6 +161,8 @@ class Timeline {
       lines.push([value / most, inWords(value, 1).replace('.0 ', ' ')]);
     }
     this.grid(memory, lines);
+    this.label(memory.top - 2, [['reserved', 'reserved'], ['pending', 'active'],
+                                ['allocated', 'allocated']]);
     this.plot(run.reserved, memory, most, {colour: colour('reserved'), fill: 0.16, width: 1.5});
     this.plot(run.active, memory, most, {colour: colour('pending'), fill: 0});
     this.plot(run.allocated, memory, most, {colour: colour('allocated'), fill: 0.3});

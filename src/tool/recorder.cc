@@ -1,6 +1,7 @@
 #include "tool/recorder.h"
 
 #include <algorithm>
+#include <iterator>
 #include <utility>
 
 namespace cairn::tool {
@@ -144,7 +145,8 @@ void Recorder::retile(SegmentInfo& before, std::vector<BlockInfo> now,
   std::size_t j = 0;
   while (j < now.size()) {
     if (is_same(old[i], now[j])) {
-      ++i, ++j;
+      ++i;
+      ++j;
       continue;
     }
     // The shortest range that both tile.

@@ -141,7 +141,7 @@ class Recorded {
     return block.address;
   }
 
-  simulator::SimulatedGpu gpu_{{{Bytes{256} << 20}, {Bytes{512} << 20, false, true}}};
+  simulator::SimulatedGpu gpu_{{{Bytes{256u << 20}}, {Bytes{512u << 20}, false, true}}};
   simulator::SimulatedDriver below_{gpu_};
   RecordingDriver driver_{below_};
   AllDevices devices_{driver_, {}};
