@@ -102,7 +102,7 @@ class BlockMapView {
     const x = context.measureText(title).width + 8;
     context.font = '11px system-ui, sans-serif';
     context.fillStyle = colour('soft');
-    context.fillText(`${inCount(panel.places.length)} segments, ${inWords(bytes)}; a row is ` +
+    context.fillText(`${counted(panel.places.length, 'segment')}, ${inWords(bytes)}; a row is ` +
                      inWords(panel.bytesPerPixel * this.width, 1), x, panel.top - 7);
   }
 
@@ -134,7 +134,7 @@ class BlockMapView {
     if (run.streams.length < 2) return;
     context.fillStyle = palette.ofStream(segment.stream);
     this.pieces(panel, Math.round(begin), Math.round(begin + length),
-                (x, y, width) => context.fillRect(x, y + BAR + 1, width, 2));
+                (x, y, width) => context.fillRect(x, y + BAR + 1, width, 3));
   }
 
   // What is narrower than a pixel is drawn as faint as it is narrow.
@@ -217,20 +217,23 @@ class Palette {
     if (this.colouring === 'stream') return this.ofStream(this.segmentStream);
     return this.states[this.run.blockState[block]];
   }
+  // Colours and what they mean; `isLine`: of the lines below the blocks.
   legend() {
+    const streams = this.run.streams.map(
+        (stream, i) => ({colour: this.ofStream(i), text: stream.name, isLine: true}));
+    if (streams.length > this.hues.length) streams.splice(this.hues.length);
+    const lines = this.run.streams.length > 1 ? streams : [];
+    if (this.colouring === 'stream') return streams.map(entry => ({...entry, isLine: false}));
     if (this.colouring === 'age') {
-      return ['10', '100', '1,000', '10,000', 'more'].map(
-          (text, i) => [this.ages[i], (i < 4 ? 'made at most ' : '') + text +
-                        (i === 0 ? ' operations ago' : '')]);
+      const texts = ['made at most 10', '100', '1,000', '10,000', 'more operations ago'];
+      return [...texts.map((text, i) => ({colour: this.ages[i], text})), ...lines];
     }
-    if (this.colouring === 'stream') {
-      return this.run.streams.map((stream, i) => [this.ofStream(i), stream.name]);
+    const states = [{colour: this.states[ALLOCATED], text: 'allocated'},
+                    {colour: this.unused, text: 'not requested'},
+                    {colour: this.free, text: 'free'}];
+    if (this.run.hasPending) {
+      states.push({colour: this.states[PENDING], text: 'waiting for other streams'});
     }
-    const legend = [[this.states[0], 'allocated'], [this.unused, 'not requested'],
-                    [this.free, 'free']];
-    if (this.run.blockState.includes(PENDING)) {
-      legend.splice(1, 0, [this.states[1], 'waiting for other streams']);
-    }
-    return legend;
+    return [...states, ...lines];
   }
 }

@@ -21,7 +21,8 @@ class Page {
   // ---- the whole run ----
   showHeadlines() {
     const all = this.run.figures;
-    $('file').textContent = all.file;
+    $('file').textContent = all.file.slice(all.file.lastIndexOf('/') + 1);
+    $('file').title = all.file;
     document.title = 'Cairn: ' + all.file;
     const skipped = Object.entries(all.skipped).map(([what, count]) => `${inCount(count)} ${what}`);
     $('about').textContent = `cairn ${this.run.version}: the production allocator on a simulated ` +
@@ -109,8 +110,8 @@ class Page {
     const blocks = run.blocksOf(shown);
     const live = blocks.filter(block => run.blockState[block] !== FREE).length;
     $('segment-title').append(title, ` ${inWords(shown.size)}, ` + [
-      this.poolOf(shown), this.streamOf(shown.stream), `${inCount(live)} live and ` +
-      `${inCount(blocks.length - live)} free blocks`,
+      this.poolOf(shown), this.streamOf(shown.stream), counted(live, 'live block'),
+      counted(blocks.length - live, 'free one'),
       this.keptAddress === null ? 'that of the operation' : 'kept (Esc lets it go)'].join(', '));
     const {palette} = this.map;
     palette.segmentStream = shown.stream;
@@ -181,10 +182,11 @@ class Page {
 
   showLegend() {
     const {palette} = this.map;
-    $('legend').replaceChildren(...palette.legend().map(([style, text]) => {
+    $('legend').replaceChildren(...palette.legend().map(({colour, text, isLine}) => {
       const entry = document.createElement('span');
       const mark = document.createElement('i');
-      mark.style.background = style;
+      mark.style.background = colour;
+      mark.className = isLine ? 'line' : '';
       entry.append(mark, text);
       return entry;
     }));

@@ -45,6 +45,7 @@ class Run {
     this.fragmentation = this.partsMissing(this.allocated, this.reserved);
     this.freeBytes = this.reserved.map((reserved, i) => reserved - this.active[i]);
     this.freeFragmentation = this.partsMissing(this.largestFree, this.freeBytes);
+    this.hasPending = this.blockState.includes(PENDING);
     this.peakReserved = this.momentOfMost(this.reserved);
     this.peakAllocated = this.momentOfMost(this.allocated);
     this.blockAt = new Map();    // Blocks of the current map, by address.

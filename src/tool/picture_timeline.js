@@ -9,6 +9,7 @@ function inWords(bytes, digits = 2) {
 }
 const inPercent = part => `${(100 * part).toFixed(1)} %`;
 const inCount = count => count.toLocaleString('en-US');
+const counted = (count, what) => `${inCount(count)} ${what}${count === 1 ? '' : 's'}`;
 const colour = name => getComputedStyle(document.body).getPropertyValue('--' + name).trim();
 
 // The canvas as large as it is shown; gives what draws in CSS pixels.
@@ -42,7 +43,7 @@ class Timeline {
 
   // ---- geometry ----
   layOut(width, height) {
-    const left = 66, right = 12, gap = 20, row = 11;
+    const left = 82, right = 12, gap = 20, row = 11;
     const calls = this.kinds.length * row;
     const fragmentation = Math.max(40, Math.round(height * 0.18));
     const top = 18;
@@ -161,10 +162,10 @@ class Timeline {
       lines.push([value / most, inWords(value, 1).replace('.0 ', ' ')]);
     }
     this.grid(memory, lines);
-    this.label(memory.top - 2, [['reserved', 'reserved'], ['pending', 'active'],
-                                ['allocated', 'allocated']]);
+    const shown = run.hasPending ? ['reserved', 'pending', 'allocated'] : ['reserved', 'allocated'];
+    this.label(memory.top - 2, shown.map(name => [name, name === 'pending' ? 'active' : name]));
     this.plot(run.reserved, memory, most, {colour: colour('reserved'), fill: 0.16, width: 1.5});
-    this.plot(run.active, memory, most, {colour: colour('pending'), fill: 0});
+    if (run.hasPending) this.plot(run.active, memory, most, {colour: colour('pending'), fill: 0});
     this.plot(run.allocated, memory, most, {colour: colour('allocated'), fill: 0.3});
     this.drawPeak(run.peakReserved, run.reserved, 'reserved');
     this.drawPeak(run.peakAllocated, run.allocated, 'allocated');
