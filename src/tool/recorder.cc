@@ -43,6 +43,24 @@ std::vector<BlockInfo> blocks_at(const Heap& heap, Address address) {
   return blocks;
 }
 
+// From two blocks with one address on: past the first ones of each that end at one address too.
+struct Place {
+  const std::vector<BlockInfo>& blocks;
+  std::size_t at;
+};
+std::pair<std::size_t, std::size_t> common_end(Place old, Place now) {
+  std::uint64_t old_end = end_of(old.blocks[old.at++]);
+  std::uint64_t now_end = end_of(now.blocks[now.at++]);
+  while (old_end != now_end) {
+    if (old_end < now_end) {
+      old_end = end_of(old.blocks[old.at++]);
+    } else {
+      now_end = end_of(now.blocks[now.at++]);
+    }
+  }
+  return {old.at, now.at};
+}
+
 std::uint32_t mix(std::uint32_t digest, std::uint64_t number) {
   constexpr std::uint32_t prime = 16777619U;
   digest = (digest ^ static_cast<std::uint32_t>(number)) * prime;
@@ -142,27 +160,19 @@ void Recorder::retile(SegmentInfo& before, std::vector<BlockInfo> now,
                       std::vector<MapChange>& changes) {
   const std::vector<BlockInfo>& old = before.blocks;
   std::size_t i = 0;
-  std::size_t j = 0;
-  while (j < now.size()) {
+  for (std::size_t j = 0; j < now.size();) {
     if (is_same(old[i], now[j])) {
       ++i;
       ++j;
       continue;
     }
-    // The shortest range that both tile.
+    const auto [old_end, now_end] = common_end({old, i}, {now, j});
     MapChange change{MapChange::Kind::retiled, without_blocks(before)};
-    std::uint64_t old_end = now[j].address;
-    std::uint64_t new_end = now[j].address;
-    do {
-      if (old_end <= new_end) {
-        count_out(old[i]);
-        old_end = end_of(old[i++]);
-      } else {
-        new_end = end_of(now[j]);
-        change.segment.blocks.push_back(now[j++]);
-      }
-    } while (old_end != new_end);
-    for (const BlockInfo& block : change.segment.blocks) count_in(block);
+    for (; i < old_end; ++i) count_out(old[i]);
+    for (; j < now_end; ++j) {
+      count_in(now[j]);
+      change.segment.blocks.push_back(now[j]);
+    }
     changes.push_back(std::move(change));
   }
   before.blocks = std::move(now);
