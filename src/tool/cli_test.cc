@@ -195,11 +195,11 @@ TEST_F(Cli, ReplayDrawsARunAsOnePage) {
   const std::string page = path("run.html");
   EXPECT_EQ(cairn({"replay", "--html", page, file}), 0) << err();
   EXPECT_THAT(out(), HasSubstr("picture              " + page + "\n"));
-  EXPECT_THAT(read(page), StartsWith("<!DOCTYPE html>"));
+  EXPECT_TRUE(read(page).starts_with("<!DOCTYPE html>"));
   EXPECT_EQ(cairn({"replay", "--json", "--html", page, file}), 0);
   const std::string figures = out().substr(0, out().size() - 1);
   EXPECT_TRUE(nlohmann::json::accept(figures));
-  EXPECT_THAT(read(page), HasSubstr(figures));
+  EXPECT_NE(read(page).find(figures), std::string::npos);
 }
 
 TEST_F(Cli, APageThatCannotBeWrittenIsRefusedBeforeTheRun) {

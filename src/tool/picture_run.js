@@ -79,7 +79,6 @@ class Run {
     this.changeKind = new Uint8Array(changes);
     this.changeSegment = new Array(changes);
     this.changeBlocks = new Uint32Array(changes + 1);  // The first; the next one's is the end.
-    this.slotMoment = new Uint32Array(run.names.length);  // Of the slot's alloc; 0: the start.
   }
 
   readLog(numbers) {
@@ -113,7 +112,6 @@ class Run {
     }
     if (kind === 2 || kind === 3) return;
     this.slot[moment] = last.slot += numbers.next();
-    if (kind !== 1) this.slotMoment[last.slot] = moment;
   }
 
   addCall(kind, moment) {

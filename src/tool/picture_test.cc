@@ -1,6 +1,5 @@
 #include "tool/picture.h"
 
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <nlohmann/json.hpp>
@@ -10,9 +9,6 @@
 
 namespace cairn::tool {
 namespace {
-
-using ::testing::HasSubstr;
-using ::testing::Not;
 
 std::string page_of(const std::string& text, const std::string& figures = "{}") {
   const auto plan = plan_replay(*cairn::testing::parse_program(text));
@@ -71,7 +67,7 @@ TEST(Picture, ItsLogIsWholeNumbersToBase36) {
 TEST(Picture, NoNameEndsAScript) {
   const std::string name = "x</script><script>alert(1)</script><!-- log -->.program";
   const std::string page = page_of("alloc a 1\n", nlohmann::json{{"file", name}}.dump());
-  EXPECT_THAT(page, Not(HasSubstr(name)));
+  EXPECT_EQ(count(page, name), 0U);
   EXPECT_EQ(count(page, "</script>"), count(picture_template, "</script>"));
   EXPECT_EQ(nlohmann::json::parse(data(page, "figures"))["file"], name);
   EXPECT_EQ(data(page, "log").substr(0, 4), "0 0 ");
@@ -80,9 +76,9 @@ TEST(Picture, NoNameEndsAScript) {
 TEST(Picture, NeedsNothingElse) {
   const std::string page = page_of("alloc a 1\n");
   for (const char* outside : {"http:", "https:", "src=", "@import", "url(", "fetch(", "import("}) {
-    EXPECT_THAT(page, Not(HasSubstr(outside)));
+    EXPECT_EQ(count(page, outside), 0U) << outside;
   }
-  EXPECT_THAT(page, HasSubstr("default-src 'none'"));
+  EXPECT_EQ(count(page, "default-src 'none'"), 1U);
 }
 
 }  // namespace
