@@ -281,15 +281,17 @@ class Run {
     }
     return digest >>> 0;
   }
-  // Of the moments that the tool looked at: how many maps are what the allocator's own were.
+  // Of the moments that the tool looked at: how many maps are what the allocator's own were, reached
+  // from before and from after.
   soundChecks() {
     const before = this.now;
-    let sound = 0;
-    for (const [moment, digest] of this.checks) {
+    const isSound = ([moment, digest]) => {
       this.goTo(moment);
-      if (this.digest() === digest) ++sound;
-    }
+      return this.digest() === digest;
+    };
+    const forwards = this.checks.map(isSound);
+    const backwards = this.checks.toReversed().map(isSound).toReversed();
     this.goTo(before);
-    return sound;
+    return forwards.filter((sound, i) => sound && backwards[i]).length;
   }
 }
