@@ -290,7 +290,7 @@ class Run {
       return this.digest() === digest;
     };
     const forwards = this.checks.map(isSound);
-    const backwards = this.checks.toReversed().map(isSound).toReversed();
+    const backwards = [...this.checks].reverse().map(isSound).reverse();
     this.goTo(before);
     return forwards.filter((sound, i) => sound && backwards[i]).length;
   }
