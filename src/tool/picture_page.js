@@ -99,6 +99,14 @@ class Page {
         run.segmentOf(run.address[moment]) || run.segments()[0] || null;
   }
 
+  whyShown() {
+    const {run, moment, shown} = this;
+    if (this.keptAddress !== null && run.segmentOf(this.keptAddress) === shown) {
+      return 'kept (Esc lets it go)';
+    }
+    return run.segmentOf(run.address[moment]) === shown ? 'that of the operation' : 'the first';
+  }
+
   // The blocks of one segment, over the whole width.
   drawStrip(marked) {
     const {context, width, height} = fitted($('segment'));
@@ -112,7 +120,7 @@ class Page {
     $('segment-title').append(title, ` ${inWords(shown.size)}, ` + [
       this.poolOf(shown), this.streamOf(shown.stream), counted(live, 'live block'),
       counted(blocks.length - live, 'free one'),
-      this.keptAddress === null ? 'that of the operation' : 'kept (Esc lets it go)'].join(', '));
+      this.whyShown()].join(', '));
     const {palette} = this.map;
     palette.segmentStream = shown.stream;
     context.fillStyle = palette.free;
@@ -177,7 +185,8 @@ class Page {
     const rows = this.timeline.kinds.map(kind => [
       run.callNames[kind], inCount(run.callsUntil(kind, moment)),
       inCount(run.calls.get(kind).length)]);
-    fillTable($('calls'), rows, ['Driver calls', 'so far', 'in all']);
+    const none = [['none', '0', '0']];
+    fillTable($('calls'), rows.length > 0 ? rows : none, ['Driver calls', 'so far', 'in all']);
   }
 
   showLegend() {

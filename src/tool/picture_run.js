@@ -46,8 +46,8 @@ class Run {
     this.freeBytes = this.reserved.map((reserved, i) => reserved - this.active[i]);
     this.freeFragmentation = this.partsMissing(this.largestFree, this.freeBytes);
     this.hasPending = this.blockState.includes(PENDING);
-    this.peakReserved = this.momentOfMost(this.reserved);
-    this.peakAllocated = this.momentOfMost(this.allocated);
+    this.peakReserved = this.momentOfMost(this.reserved, this.allocated);
+    this.peakAllocated = this.momentOfMost(this.allocated, this.reserved);
     this.blockAt = new Map();    // Blocks of the current map, by address.
     this.segmentAt = new Map();  // Its segments.
     this.replaced = [];          // By change: the blocks whose place it took.
@@ -146,9 +146,13 @@ class Run {
   partsMissing(parts, wholes) {
     return parts.map((part, i) => wholes[i] > 0 ? 1 - part / wholes[i] : 0);
   }
-  momentOfMost(values) {
+  // Of several moments with the most, the one with the most of the other too.
+  momentOfMost(values, others) {
     let most = 0;
-    for (let i = 1; i < values.length; ++i) if (values[i] > values[most]) most = i;
+    for (let i = 1; i < values.length; ++i) {
+      const difference = values[i] - values[most] || others[i] - others[most];
+      if (difference > 0) most = i;
+    }
     return most;
   }
 
@@ -281,8 +285,9 @@ class Run {
     }
     return digest >>> 0;
   }
-  // Of the moments that the tool looked at: how many maps are what the allocator's own were, reached
-  // from before and from after.
+
+  // Of the moments that the tool looked at: how many maps are what the allocator's own were,
+  // reached from before and from after.
   soundChecks() {
     const before = this.now;
     const isSound = ([moment, digest]) => {
