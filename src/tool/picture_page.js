@@ -373,11 +373,6 @@ function fillTable(table, rows, head) {
     for (const value of values) row.insertCell().textContent = value;
   }
 }
-const inHex = number => '0x' + number.toString(16);
-const inBytes = bytes => bytes < 1024 ? `${bytes} B` : `${inWords(bytes)} (${inCount(bytes)} B)`;
-function inSeconds(seconds) {
-  return seconds >= 1 ? `${seconds.toFixed(2)} s` : `${(1000 * seconds).toFixed(2)} ms`;
-}
 
 // What a test reads: what was drawn, when, and what went wrong.
 function report(facts) {

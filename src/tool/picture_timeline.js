@@ -7,6 +7,11 @@ function inWords(bytes, digits = 2) {
   for (; Math.abs(bytes) >= 1024 && unit + 1 < units.length; ++unit) bytes /= 1024;
   return `${unit === 0 ? bytes : bytes.toFixed(digits)} ${units[unit]}`;
 }
+const inHex = number => '0x' + number.toString(16);
+const inBytes = bytes => bytes < 1024 ? `${bytes} B` : `${inWords(bytes)} (${inCount(bytes)} B)`;
+function inSeconds(seconds) {
+  return seconds >= 1 ? `${seconds.toFixed(2)} s` : `${(1000 * seconds).toFixed(2)} ms`;
+}
 const inPercent = part => `${(100 * part).toFixed(1)} %`;
 const inCount = count => count.toLocaleString('en-US');
 const counted = (count, what) => `${inCount(count)} ${what}${count === 1 ? '' : 's'}`;
