@@ -19,6 +19,7 @@ constexpr const char* examples = R"(Examples:
   cairn import snapshot.pickle -o s.program a PyTorch memory snapshot as a program
   cairn import rmm_log.csv | cairn run -    a log of RMM's logging adaptor, made and run
   cairn replay --repeat 10 s.program        time, peaks and fragmentation at full speed
+  cairn replay --html run.html s.program    the same, and a page that shows the run
   cairn run train.events.csv.gz             a table of events, with the maps that stand beside it
 
 A FILE may be gzipped; - is the standard input.)";
@@ -83,6 +84,9 @@ void add_replay(CLI::App& app, ReplayCommand& replay, Shared& shared) {
   command->add_option("--repeat", replay.repetitions, "How often")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
+  command->add_option("--html", replay.html,
+                      "Write one page there that shows the run of FILE: memory over time, the map "
+                      "of segments and blocks at any moment, driver calls. It needs no network");
   add_shared(*command, shared);
 }
 

@@ -40,6 +40,10 @@ class Cli : public ::testing::Test {
     EXPECT_TRUE(cairn::testing::write_content(path(name), content));
     return path(name);
   }
+  static std::string read(const std::string& path) {
+    std::ifstream file(path, std::ios::binary);
+    return std::string(std::istreambuf_iterator<char>(file), {});
+  }
 
  private:
   static std::string name_of_test() {
@@ -186,6 +190,44 @@ TEST_F(Cli, ReplayReportsFigures) {
   EXPECT_THAT(err(), StartsWith(wrong + ":1: expected 0x7e0000000000, found 0x"));
 }
 
+TEST_F(Cli, ReplayDrawsARunAsOnePage) {
+  const std::string file = write("good.program", holds);
+  const std::string page = path("run.html");
+  EXPECT_EQ(cairn({"replay", "--html", page, file}), 0) << err();
+  EXPECT_THAT(out(), HasSubstr("picture              " + page + "\n"));
+  EXPECT_TRUE(read(page).starts_with("<!DOCTYPE html>"));
+  EXPECT_EQ(cairn({"replay", "--json", "--html", page, file}), 0);
+  const std::string figures = out().substr(0, out().size() - 1);
+  EXPECT_TRUE(nlohmann::json::accept(figures));
+  EXPECT_NE(read(page).find(figures), std::string::npos);
+}
+
+TEST_F(Cli, APageThatCannotBeWrittenIsRefusedBeforeTheRun) {
+  const std::string file = write("good.program", holds);
+  const auto refused = [&](const std::string& page) {
+    EXPECT_EQ(cairn({"replay", "--html", page, file}), 2);
+    EXPECT_EQ(out(), "");
+    return err();
+  };
+  EXPECT_EQ(refused(path("no/run.html")),
+            path("no/run.html") + ": cannot be written: No such file or directory\n");
+  EXPECT_EQ(refused(path("")), path("") + ": cannot be written: it is a folder\n");
+  EXPECT_EQ(refused("/dev/null"), "/dev/null: cannot be written: it is no regular file\n");
+  EXPECT_EQ(refused(file), file + ": cannot be written: it is what is to be replayed\n");
+  EXPECT_EQ(read(file), holds);
+  EXPECT_THAT(refused(""), HasSubstr("it has no name"));
+  EXPECT_EQ(cairn({"replay", "--html", path("run.html"), file, file}), 2);
+  EXPECT_EQ(err(), "--html makes the page of one FILE, not of several\n");
+  EXPECT_FALSE(std::filesystem::exists(path("run.html")));
+}
+
+TEST_F(Cli, ARunThatFailsLeavesThePageOfBefore) {
+  const std::string page = write("run.html", "the page of before");
+  const std::string wrong = write("wrong.program", "alloc a 1MiB = 0x7e0000000000\n");
+  EXPECT_EQ(cairn({"replay", "--html", page, wrong}), 1);
+  EXPECT_EQ(read(page), "the page of before");
+}
+
 TEST_F(Cli, ImportWritesWhereItIsToldAndReadsItBack) {
   const std::string table = write("table", events);
   const std::string map = write("map", initial_map);
@@ -194,10 +236,7 @@ TEST_F(Cli, ImportWritesWhereItIsToldAndReadsItBack) {
   const auto report = nlohmann::json::parse(out());
   EXPECT_EQ(report["format"], "events");
   EXPECT_EQ(report["allocations"], 1);
-  EXPECT_TRUE(cairn::testing::is_gzip([&made] {
-    std::ifstream file(made, std::ios::binary);
-    return std::string(std::istreambuf_iterator<char>(file), {});
-  }()));
+  EXPECT_TRUE(cairn::testing::is_gzip(read(made)));
   EXPECT_EQ(cairn({"run", made}), 0) << err();
   EXPECT_EQ(cairn({"import", table, "--initial", map, "-o", path("no/such/folder")}), 2);
 }

@@ -1,6 +1,7 @@
 // The commands of `cairn`, each with its options. They give the exit code.
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -30,6 +31,7 @@ struct ImportCommand {
 struct ReplayCommand {
   std::vector<std::string> files;
   int repetitions = 3;
+  std::optional<std::string> html;  // Where a page of the run goes.
   LoadOptions load;
 
   ExitCode operator()(const Console& console) const;

@@ -1,9 +1,12 @@
 #include <algorithm>
+#include <filesystem>
 #include <iomanip>
 #include <nlohmann/json.hpp>
 
 #include "tool/commands.h"
+#include "tool/picture.h"
 #include "tool/replay_machine.h"
+#include "tool/whole_file.h"
 
 namespace cairn::tool {
 namespace {
@@ -41,7 +44,7 @@ std::map<std::string, std::uint64_t> calls_by_name(const ReplayFigures& figures)
   return calls;
 }
 
-void print_json(const Summary& summary, std::ostream& out) {
+std::string to_json(const Summary& summary) {
   const ReplayFigures& figures = summary.figures;
   const Json json{{"file", summary.file},
                   {"verdict", to_string(ExitCode::good)},
@@ -57,7 +60,7 @@ void print_json(const Summary& summary, std::ostream& out) {
                   {"fragmentation_of_free", fragmentation_of_free(figures)},
                   {"driver_calls", calls_by_name(figures)},
                   {"skipped", summary.skipped}};
-  out << json.dump(-1, ' ', false, Json::error_handler_t::replace) << '\n';
+  return json.dump(-1, ' ', false, Json::error_handler_t::replace);
 }
 
 void print_words(const Summary& summary, std::ostream& out) {
@@ -86,6 +89,31 @@ ExitCode refuse_replay(const Console& console, const std::string& file,
   return refuse(console, file, file + line + ": " + refusal.why, refusal.code);
 }
 
+// Records in a run of its own, so that what was measured is the allocator alone.
+ExitCode write_picture(const ReplayPlan& plan, const Summary& summary, const ReplayCommand& command,
+                       const Console& console) {
+  const auto recording = record(plan);
+  if (!recording) return refuse_replay(console, summary.file, recording.error());
+  const std::string page = picture_page(plan, *recording, to_json(summary));
+  if (const auto written = replace_file(*command.html, page); !written) {
+    console.err << written.error() << '\n';  // The figures are printed already.
+    return ExitCode::bad_input;
+  }
+  if (!console.json) console.out << "  picture              " << *command.html << '\n';
+  return ExitCode::good;
+}
+
+// Why there cannot be a picture; empty where there can.
+std::string obstacle_to_picture(const ReplayCommand& command) {
+  if (command.files.size() != 1) return "--html makes the page of one FILE, not of several";
+  std::error_code ignored;
+  if (std::filesystem::equivalent(command.files.front(), *command.html, ignored)) {
+    return *command.html + ": cannot be written: it is what is to be replayed";
+  }
+  const auto writable = can_replace_file(*command.html);
+  return writable ? "" : writable.error();
+}
+
 ExitCode replay_file(const std::string& file, const ReplayCommand& command,
                      const Console& console) {
   const auto loaded = load(file, command.load);
@@ -105,16 +133,20 @@ ExitCode replay_file(const std::string& file, const ReplayCommand& command,
   }
   std::sort(summary.nanoseconds.begin(), summary.nanoseconds.end());
   if (console.json) {
-    print_json(summary, console.out);
+    console.out << to_json(summary) << '\n';
   } else {
     print_words(summary, console.out);
   }
-  return ExitCode::good;
+  return command.html ? write_picture(*plan, summary, command, console) : ExitCode::good;
 }
 
 }  // namespace
 
 ExitCode ReplayCommand::operator()(const Console& console) const {
+  if (html) {
+    const std::string why = obstacle_to_picture(*this);
+    if (!why.empty()) return refuse(console, files.front(), why);
+  }
   ExitCode code = ExitCode::good;
   for (const std::string& file : files) code = worst(code, replay_file(file, *this, console));
   return code;

@@ -6,6 +6,7 @@
 #include "driver/recording_driver.h"
 #include "simulator/simulated_driver.h"
 #include "testing/printer.h"
+#include "tool/recorder.h"
 
 namespace cairn::tool {
 namespace {
@@ -24,7 +25,7 @@ class ReplayMachine {
         driver_(below_),
         devices_(driver_, plan.options),
         streams_(plan.streams.size()),
-        addresses_(plan.slot_count) {
+        addresses_(plan.slot_names.size()) {
     for (std::size_t i = 1; i < streams_.size(); ++i) {
       simulator::StreamOptions options;
       options.device = plan.streams[i];
@@ -33,25 +34,54 @@ class ReplayMachine {
   }
 
   Result<ReplayFigures, ReplayRefusal> run() {
-    for (const ReplaySegment& segment : plan_.segments) {
-      if (!adopt(segment)) return Failure{refusal_};
-    }
+    if (!adopt_all()) return Failure{refusal_};
     const auto start = std::chrono::steady_clock::now();
     for (const ReplayOperation& operation : plan_.operations) {
       if (!carry_out(operation)) return Failure{refusal_};
     }
     figures_.time = std::chrono::steady_clock::now() - start;
-    if (const auto mistakes = gpu_.mistakes(); !mistakes.empty()) {
-      return Failure{ReplayRefusal{ExitCode::bad_input, 0, mistakes.front()}};
-    }
+    if (!has_no_mistakes()) return Failure{refusal_};
     read_figures();
     return figures_;
+  }
+
+  Result<Recording, ReplayRefusal> record() {
+    if (!adopt_all()) return Failure{refusal_};
+    Recorder recorder(devices_, plan_.operations.size());
+    recorder.note({}, driver_.take_record());
+    for (const ReplayOperation& operation : plan_.operations) {
+      if (!carry_out(operation)) return Failure{refusal_};
+      recorder.note(address_of(operation), driver_.take_record());
+    }
+    if (!has_no_mistakes()) return Failure{refusal_};
+    Recording recording = recorder.take();
+    for (std::size_t i = 0; i < streams_.size(); ++i) {
+      recording.stream_ids.push_back(id(i).value);
+    }
+    return recording;
   }
 
  private:
   bool refuse(ExitCode code, int line, std::string why) {
     refusal_ = {code, line, std::move(why)};
     return false;
+  }
+
+  bool has_no_mistakes() {
+    const auto mistakes = gpu_.mistakes();
+    return mistakes.empty() || refuse(ExitCode::bad_input, 0, mistakes.front());
+  }
+
+  // Of the block that the operation was about; 0 where there is none.
+  Address address_of(const ReplayOperation& operation) const {
+    const bool has_block = operation.kind == ReplayOperation::Kind::alloc ||
+                           operation.kind == ReplayOperation::Kind::free;
+    return has_block ? addresses_[operation.slot] : Address{};
+  }
+
+  bool adopt_all() {
+    return std::all_of(plan_.segments.begin(), plan_.segments.end(),
+                       [this](const ReplaySegment& segment) { return adopt(segment); });
   }
 
   bool adopt(const ReplaySegment& segment) {
@@ -159,6 +189,10 @@ class ReplayMachine {
 
 Result<ReplayFigures, ReplayRefusal> replay(const ReplayPlan& plan) {
   return ReplayMachine(plan).run();
+}
+
+Result<Recording, ReplayRefusal> record(const ReplayPlan& plan) {
+  return ReplayMachine(plan).record();
 }
 
 }  // namespace cairn::tool

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "driver/driver_call.h"
+#include "tool/recording.h"
 #include "tool/replay_plan.h"
 
 namespace cairn::tool {
@@ -24,5 +25,8 @@ struct ReplayFigures {
 
 // Runs the plan once, on an allocator of its own.
 Result<ReplayFigures, ReplayRefusal> replay(const ReplayPlan& plan);
+
+// The same, written down moment by moment instead of measured.
+Result<Recording, ReplayRefusal> record(const ReplayPlan& plan);
 
 }  // namespace cairn::tool

@@ -65,7 +65,7 @@ class Planner {
       return refuse(ExitCode::unsupported, "only -> out_of_memory can be replayed");
     }
     const bool must_fail = expected_ == ErrorCode::out_of_memory;
-    const std::uint32_t slot = must_fail ? plan_.slot_count++ : slot_for(alloc.name);
+    const std::uint32_t slot = must_fail ? new_slot(alloc.name) : slot_for(alloc.name);
     if (!must_fail && alloc.size != Bytes{0}) live_.insert(alloc.name);
     ReplayOperation& operation = append(ReplayOperation::Kind::alloc);
     operation.must_fail = must_fail;
@@ -132,7 +132,11 @@ class Planner {
     if (live_.contains(name)) {
       refuse(ExitCode::bad_input, "'" + name + "' is live; free it first");
     }
-    return slots_[name] = plan_.slot_count++;
+    return slots_[name] = new_slot(name);
+  }
+  std::uint32_t new_slot(const std::string& name) {
+    plan_.slot_names.push_back(name);
+    return static_cast<std::uint32_t>(plan_.slot_names.size() - 1);
   }
   // Per-thread default streams are streams of their own, as many as there are threads.
   std::size_t stream(DeviceIndex device, const std::string& name) {
@@ -140,7 +144,10 @@ class Planner {
     const std::string full =
         std::to_string(device) + " " + name + (name == "ptds" ? " " + std::to_string(thread_) : "");
     const auto [found, is_new] = streams_.emplace(full, plan_.streams.size());
-    if (is_new) plan_.streams.push_back(device);
+    if (is_new) {
+      plan_.streams.push_back(device);
+      plan_.stream_names.push_back(name == "ptds" ? "T" + std::to_string(thread_) + " ptds" : name);
+    }
     return found->second;
   }
 

@@ -44,9 +44,10 @@ struct ReplayPlan {
   Options options;
   // The device that each stream is of. The first is the legacy default stream of whatever device.
   std::vector<DeviceIndex> streams{0};
+  std::vector<std::string> stream_names{"s0"};  // As the Program calls them.
   std::vector<ReplaySegment> segments;
   std::vector<ReplayOperation> operations;
-  std::uint32_t slot_count = 0;
+  std::vector<std::string> slot_names;           // One a slot: what the Program calls the block.
   std::map<std::string, std::uint64_t> skipped;  // Statements left out, by what they are.
 };
 
