@@ -112,6 +112,8 @@ class ReplayMachine {
         return alloc(operation);
       case ReplayOperation::Kind::free:
         return free(operation);
+      case ReplayOperation::Kind::use:
+        return use(operation);
       case ReplayOperation::Kind::next_segment:
         return next_segment(operation);
       default:
@@ -142,6 +144,14 @@ class ReplayMachine {
     if (address == Address{}) return true;  // 0 bytes were asked for.
     const auto freed = devices_.free(address, nullptr);
     return freed || refuse(ExitCode::violated, operation.line, freed.error().message);
+  }
+
+  bool use(const ReplayOperation& operation) {
+    const Address address = addresses_[operation.slot];
+    if (address == Address{}) return true;  // 0 bytes were asked for.
+    const auto used = devices_.record_stream(address, as_stream(streams_[operation.stream].handle),
+                                             operation.device);
+    return used || refuse(ExitCode::violated, operation.line, used.error().message);
   }
 
   bool next_segment(const ReplayOperation& operation) {

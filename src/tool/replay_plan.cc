@@ -88,6 +88,15 @@ class Planner {
     append(ReplayOperation::Kind::free).slot = found->second;
     live_.erase(named->name);
   }
+  void add(const testing::Use& use) {
+    const auto found = slots_.find(use.name);
+    if (found == slots_.end() || expected_ != ErrorCode::none) {
+      return refuse(ExitCode::unsupported, "only uses of known names that succeed can be replayed");
+    }
+    ReplayOperation& operation = append(ReplayOperation::Kind::use);
+    operation.slot = found->second;
+    operation.stream = stream(operation.device, use.stream);
+  }
   void add(const testing::EmptyCache& empty) {
     if (empty.pool) return refuse(ExitCode::unsupported, "private pools cannot be replayed");
     append(ReplayOperation::Kind::empty_cache);

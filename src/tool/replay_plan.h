@@ -20,11 +20,11 @@
 namespace cairn::tool {
 
 struct ReplayOperation {
-  enum class Kind : std::uint8_t { alloc, free, empty_cache, next_segment };
+  enum class Kind : std::uint8_t { alloc, free, use, empty_cache, next_segment };
   Kind kind = Kind::alloc;
   bool must_fail = false;  // Out of memory.
   DeviceIndex device = 0;
-  std::uint32_t slot = 0;  // Of the address: where alloc puts it and free takes it from.
+  std::uint32_t slot = 0;  // Of the address: where alloc puts it, and where others take it from.
   int line = 0;
   Bytes size;
   Bytes alignment{512};

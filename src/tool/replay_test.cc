@@ -120,11 +120,20 @@ TEST(Replay, ANameMeansItsLastRange) {
 }
 
 TEST(Replay, WhatItCannotDoIsRefusedByLine) {
-  const auto result = replayed("alloc a 2MiB\nuse a s1\n");
+  const auto result = replayed("alloc a 2MiB\npoll\n");
   EXPECT_EQ(result.code, ExitCode::unsupported);
   EXPECT_EQ(result.line, 2);
-  EXPECT_EQ(result.why, "'use a s1' cannot be replayed");
+  EXPECT_EQ(result.why, "'poll' cannot be replayed");
   EXPECT_EQ(replayed("conf max_split_size_mb:1\n").code, ExitCode::bad_input);
+}
+
+TEST(Replay, AUsedBlockWaitsForTheEventOfItsFree) {
+  const auto result = replayed("alloc a 2MiB\nuse a s1\nfree a\n");
+  EXPECT_EQ(result.code, ExitCode::good);
+  EXPECT_EQ(result.figures.calls[static_cast<std::size_t>(DriverCall::event_record)], 1U);
+  const auto freed = replayed("alloc a 2MiB\nfree a\nuse a s1\n");
+  EXPECT_EQ(freed.code, ExitCode::violated);
+  EXPECT_EQ(freed.line, 3);
 }
 
 TEST(Replay, WhatTheAllocatorNeverSeesIsLeftOutAndCounted) {
