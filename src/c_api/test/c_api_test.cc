@@ -13,7 +13,7 @@
 #include "simulator/simulated_driver.h"
 
 extern "C" {
-#include "allocator/c_test/stories.h"
+#include "c_api/test/stories.h"
 }
 
 namespace cairn {

@@ -1,4 +1,4 @@
-#include "allocator/c_convert.h"
+#include "c_api/c_convert.h"
 
 #include <new>
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <utility>
 
-#include "allocator/c_convert.h"
+#include "c_api/c_convert.h"
 #include "cairn/allocator.h"
 #include "cairn/c_handle.h"
 #include "cairn/cairn.h"
