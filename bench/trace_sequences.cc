@@ -174,20 +174,27 @@ bool is_number(std::string_view text) {
          std::ranges::all_of(text, [](unsigned char c) { return std::isdigit(c); });
 }
 
+std::string name_of_file(const std::string& path) {
+  std::string name = std::filesystem::path(path).filename();
+  for (const std::string_view ending : {".gz", ".csv", ".events", ".program"}) {
+    if (name.ends_with(ending)) name.resize(name.size() - ending.size());
+  }
+  return name;
+}
+
 }  // namespace
 
 Result<Sequence, std::string> read_sequence(const std::string& path) {
   const auto content = testing::read_content(path);
   if (!content) return Failure{content.error()};
-  const std::string file = std::filesystem::path(path).filename();
-  const std::size_t dot = std::min(file.find('.'), file.size());
-  std::string name = file.substr(0, dot);
+  std::string name = name_of_file(path);
   Result<Sequence, std::string> sequence = Failure{std::string()};
   if (content->starts_with(lifetimes_header)) {
-    const std::string_view rest = std::string_view(file).substr(std::min(dot + 1, file.size()));
-    const bool is_packing = is_number(rest.substr(0, rest.find('.')));
+    const std::size_t dot = std::min(name.rfind('.'), name.size());
+    const bool is_packing =
+        is_number(std::string_view(name).substr(std::min(dot + 1, name.size())));
     sequence = sequence_of_lifetimes(*content, is_packing ? 1024 : 1);
-    name = (is_packing ? "packing-" : "lifetimes-") + name;
+    name = is_packing ? "packing-" + name.substr(0, dot) : "lifetimes-" + name;
   } else if (content->starts_with(testing::events_header)) {
     sequence = sequence_of_events(path, *content);
   } else if (content->starts_with(testing::two_thread_header)) {
@@ -195,7 +202,7 @@ Result<Sequence, std::string> read_sequence(const std::string& path) {
   } else {
     sequence = sequence_of_program(*content);
   }
-  if (sequence) sequence->name = name;
+  if (sequence) (*sequence).name = name;
   return sequence;
 }
 

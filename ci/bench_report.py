@@ -257,7 +257,8 @@ def page(result):
              "<h1>Cairn: benchmarks</h1>"]
     parts += [f"<p>{html.escape(line)}</p>" for line in heading(result)]
     parts.append("<p>No GPU is in these times: each allocator's driver is a stub that does "
-                 "nothing. Medians of repetitions in turns in one process. Point at a bar for its name.</p>")
+                 "nothing. Medians of repetitions in turns in one process. Point at a bar "
+                 "for its name.</p>")
     for title, plot in plots(result):
         if plot:
             parts.append(f"<h2>{html.escape(title)}</h2>{plot}")
