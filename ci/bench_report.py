@@ -2,6 +2,7 @@
 
 import html
 import math
+import re
 
 COLOURS = {"cairn": "#1f6f8b", "cub": "#d1793a", "direct": "#8c8c8c"}
 NAMES = {"cairn": "Cairn", "cub": "CUB's CachingDeviceAllocator", "direct": "a driver call each"}
@@ -11,6 +12,12 @@ FAMILIES = (("hit/", "Hits: a free and an allocation that the cache serves, by l
             ("xla/", "XLA's workloads: 1 KiB blocks"),
             ("rmm/", "RMM's random allocations: one step, from an empty allocator"),
             ("trace/", "Recorded traces: one step, from an empty allocator"))
+
+
+def in_order(cases):
+    """By name, with numbers in it by value."""
+    return sorted(cases, key=lambda case: [int(part) if part.isdigit() else part
+                                           for part in re.split(r"(\d+)", case)])
 
 
 def ns_of(result, case, contender="cairn"):
@@ -65,7 +72,7 @@ def goal_lines(result):
 
 
 def family_lines(result, prefix):
-    cases = [case for case in result["cases"] if case.startswith(prefix)]
+    cases = in_order(case for case in result["cases"] if case.startswith(prefix))
     width = max(len(case) for case in cases)
     yield f"  {'':<{width}}  {'cairn ns':>9}  {'cub ns':>9}  {'cairn/cub':>9}  {'spread':>7}"
     for case in cases:
@@ -79,7 +86,7 @@ def family_lines(result, prefix):
 def level_lines(result):
     levels = result["levels"]
     yield "  " + f"{'':<28}" + "".join(f"{level:>12}" for level in levels)
-    for case in levels["off"]:
+    for case in in_order(levels["off"]):
         yield f"  {case:<28}" + "".join(f"{number(levels[level].get(case)):>12}"
                                         for level in levels)
 
@@ -215,9 +222,9 @@ def hit_plot(result):
 
 
 def time_groups(result, prefixes):
-    return [(case, [(NAMES[who], COLOURS[who], figures[who]["ns"])
-                    for who in ("cairn", "cub") if who in figures])
-            for case, figures in result["cases"].items() if case.startswith(prefixes)]
+    return [(case, [(NAMES[who], COLOURS[who], ns_of(result, case, who))
+                    for who in ("cairn", "cub")])
+            for case in in_order(result["cases"]) if case.startswith(prefixes)]
 
 
 def held_groups(result, figure):
@@ -232,7 +239,7 @@ def plots(result):
         yield title, bar_chart(time_groups(result, prefix), "ns; shorter is faster")
     if "levels" in result:
         groups = [(f"{case}, {level}", [("Cairn", COLOURS["cairn"], math.log10(max(ns, 1)))])
-                  for case in result["levels"]["off"]
+                  for case in in_order(result["levels"]["off"])
                   for level, ns in ((one, result["levels"][one].get(case)) for one in
                                     result["levels"]) if ns]
         yield "What the invariants cost, by level", bar_chart(
