@@ -140,13 +140,13 @@ def legend(entries, x, y):
         parts.append(f'<line x1="{x}" y1="{y - 4}" x2="{x + 22}" y2="{y - 4}" stroke="{colour}" '
                      f'stroke-width="3" stroke-dasharray="{dash}"/>')
         parts.append(text(x + 28, y, name))
-        x += 50 + 7 * len(name)
+        x += 44 + 6.5 * len(name)
     return parts
 
 
 def line_chart(lines, x_name, y_name):
     """lines: [(name, colour, dash, [(x, y)])]; both axes logarithmic."""
-    left, top, width, height = 60, 34, 640, 300
+    left, top, width, height = 60, 48, 640, 300
     points = [point for line in lines for point in line[3]]
     if not points:
         return ""
@@ -178,7 +178,7 @@ def line_chart(lines, x_name, y_name):
             parts.append(f'<circle cx="{x:.1f}" cy="{y:.1f}" r="3.5" fill="{colour}"><title>'
                          f"{html.escape(name)}: {number(point[1])} at {point[0]:,}"
                          "</title></circle>")
-    return svg(left + width + 20, top + height + 44, parts)
+    return svg(left + width + 60, top + height + 44, parts)
 
 
 def bar_chart(groups, unit, most=None):
