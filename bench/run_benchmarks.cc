@@ -45,7 +45,7 @@ class RatioReporter final : public benchmark::ConsoleReporter {
 CommandLine read_command_line(int argc, char** argv, int most_others) {
   // Ours first, so that the command line has the last word.
   std::string in_turns = "--benchmark_enable_random_interleaving=true";
-  std::string repetitions = "--benchmark_repetitions=9";
+  std::string repetitions = "--benchmark_repetitions=5";
   std::string medians = "--benchmark_report_aggregates_only=true";
   std::string shortly = "--benchmark_min_time=0.1";
   std::vector<char*> arguments{argv[0], in_turns.data(), repetitions.data(), medians.data(),
