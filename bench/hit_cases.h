@@ -1,4 +1,4 @@
-// The cases of hit_benchmark, for one allocator.
+// Hits: a free and an allocation that the cache serves, among many live blocks.
 #pragma once
 
 #include <benchmark/benchmark.h>
@@ -12,8 +12,10 @@
 
 namespace cairn::bench {
 
-inline constexpr std::size_t live_block_counts[] = {1'000, 10'000, 100'000, 1'000'000};
-inline constexpr benchmark::IterationCount pairs_a_repetition = 200'000;
+inline constexpr std::size_t live_block_counts[] = {100, 1'000, 10'000, 100'000, 1'000'000};
+// Fewer where the dear invariants are looked at each time.
+inline constexpr benchmark::IterationCount pairs_a_repetition =
+    CAIRN_INVARIANT_LEVEL < 2 ? 200'000 : 200;
 
 template <class Contender>
 void measure_hits(benchmark::State& state, Victims victims, std::size_t live_blocks) {
@@ -26,20 +28,17 @@ void measure_hits(benchmark::State& state, Victims victims, std::size_t live_blo
   if (contender->misses() != misses_before) state.SkipWithError("a pair was not a hit");
 }
 
-// "same_victim/1000/cairn": what stands before the last slash is measured for every contender.
+// "hit/same_victim/1000/cairn": what stands before the last slash is measured for every contender.
 template <class Contender>
-void register_hits(const std::string& contender) {
+void register_hits() {
   for (const Victims victims : {Victims::same, Victims::random}) {
-    const std::string kind = victims == Victims::same ? "same_victim/" : "random_victim/";
+    const std::string kind = victims == Victims::same ? "hit/same_victim/" : "hit/random_victim/";
     for (const std::size_t live_blocks : live_block_counts) {
-      const std::string name = kind + std::to_string(live_blocks) + "/" + contender;
+      const std::string name = kind + std::to_string(live_blocks) + "/" + Contender::name;
       benchmark::RegisterBenchmark(name.c_str(), measure_hits<Contender>, victims, live_blocks)
           ->Iterations(pairs_a_repetition);
     }
   }
 }
-
-// Adds cub::CachingDeviceAllocator, where this build has it: "cub". False: it has not.
-bool register_cub();
 
 }  // namespace cairn::bench

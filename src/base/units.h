@@ -2,7 +2,6 @@
 // and the span of both. Arithmetic that has no meaning (address plus address) does not compile.
 #pragma once
 
-#include <bit>
 #include <compare>
 #include <cstdint>
 
@@ -55,7 +54,8 @@ constexpr Bytes operator""_MiB(unsigned long long n) { return {n << 20}; }
 constexpr Bytes operator""_GiB(unsigned long long n) { return {n << 30}; }
 }  // namespace literals
 
-constexpr bool is_power_of_two(Bytes b) { return std::has_single_bit(b.count); }
+// Not std::has_single_bit, which calls the runtime library where the processor need not count bits.
+constexpr bool is_power_of_two(Bytes b) { return b.count != 0 && (b.count & (b.count - 1)) == 0; }
 
 // The nearest multiple of `step` (a power of two) that is not below. The caller sees to it that it
 // does not pass 2^64.

@@ -122,6 +122,24 @@ Segment& Heap::add_segment(Span span, BlockPool& pool, StreamId stream) {
   return segment;
 }
 
+// Cuts off and frees what the request does not need, if the policy splits here.
+[[gnu::always_inline]] inline Block& Heap::cut_to_size(Block& block, Bytes size, bool counted) {
+  const PoolKind kind = block.pool->kind;
+  const Bytes remainder = block.size - size;
+  if (!policy_.splits(kind, size, remainder)) {
+    if (counted) ledger_.inactive_split_changed(kind, -1, -signed_count(block.size));
+    return block;
+  }
+  Block& lower = split_lower(block, size, slots_);
+  insert_free(block);
+  if (counted) {
+    ledger_.inactive_split_changed(kind, 0, -signed_count(size));
+  } else {
+    ledger_.inactive_split_changed(kind, 1, signed_count(remainder));
+  }
+  return lower;
+}
+
 // REQUIRES: `block` is in no index and has room; two slots and an entry of the live table are
 // reserved.
 [[gnu::always_inline]] inline const Block& Heap::hand_out(Block& block, const HeapRequest& request,
@@ -143,24 +161,6 @@ void Heap::free_prefix(Block& block, Bytes prefix, bool counted) {
   if (counted) ledger_.inactive_split_changed(kind, -1, -signed_count(block.size));
   insert_free(split_lower(block, prefix, slots_));
   ledger_.inactive_split_changed(kind, 1, signed_count(prefix));
-}
-
-// Cuts off and frees what the request does not need, if the policy splits here.
-Block& Heap::cut_to_size(Block& block, Bytes size, bool counted) {
-  const PoolKind kind = block.pool->kind;
-  const Bytes remainder = block.size - size;
-  if (!policy_.splits(kind, size, remainder)) {
-    if (counted) ledger_.inactive_split_changed(kind, -1, -signed_count(block.size));
-    return block;
-  }
-  Block& lower = split_lower(block, size, slots_);
-  insert_free(block);
-  if (counted) {
-    ledger_.inactive_split_changed(kind, 0, -signed_count(size));
-  } else {
-    ledger_.inactive_split_changed(kind, 1, signed_count(remainder));
-  }
-  return lower;
 }
 
 [[gnu::always_inline]] inline void Heap::mark_allocated(Block& block, Bytes requested) {

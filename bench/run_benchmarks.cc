@@ -1,22 +1,14 @@
-// What a hit costs (a free and an allocation that the cache serves), beside what it costs
-// cub::CachingDeviceAllocator: one process, the same blocks and victims, repetitions in turns,
-// medians, processor time. Flags are those of Google Benchmark, e.g.
-// --benchmark_filter=same_victim/1000/
+#include "bench/run_benchmarks.h"
+
 #include <benchmark/benchmark.h>
 
 #include <cstdio>
 #include <map>
-#include <string>
 #include <thread>
-#include <vector>
-
-#include "bench/cairn_contender.h"
-#include "bench/hit_cases.h"
 
 namespace cairn::bench {
 namespace {
 
-// Prints as usual, and at the end how the contenders compare, case by case.
 class RatioReporter final : public benchmark::ConsoleReporter {
  public:
   RatioReporter() : ConsoleReporter(OO_Tabular) {}
@@ -27,8 +19,9 @@ class RatioReporter final : public benchmark::ConsoleReporter {
       if (is_other || run.error_occurred) continue;
       const std::string& name = run.run_name.function_name;
       const std::size_t slash = name.rfind('/');
-      // The median comes after what it is the median of.
-      times_ns_[name.substr(0, slash)][name.substr(slash + 1)] = run.GetAdjustedCPUTime();
+      // Of several threads the wall clock counts. The median comes after what it is the median of.
+      times_ns_[name.substr(0, slash)][name.substr(slash + 1)] =
+          run.run_name.threads.empty() ? run.GetAdjustedCPUTime() : run.GetAdjustedRealTime();
     }
     ConsoleReporter::ReportRuns(runs);
   }
@@ -48,29 +41,38 @@ class RatioReporter final : public benchmark::ConsoleReporter {
 };
 
 }  // namespace
-}  // namespace cairn::bench
 
-int main(int argc, char** argv) {
+CommandLine read_command_line(int argc, char** argv, int most_others) {
   // Ours first, so that the command line has the last word.
   std::string in_turns = "--benchmark_enable_random_interleaving=true";
-  std::string repetitions = "--benchmark_repetitions=9";
+  std::string repetitions = "--benchmark_repetitions=5";
   std::string medians = "--benchmark_report_aggregates_only=true";
-  std::vector<char*> arguments{argv[0], in_turns.data(), repetitions.data(), medians.data()};
+  std::string shortly = "--benchmark_min_time=0.1";
+  std::vector<char*> arguments{argv[0], in_turns.data(), repetitions.data(), medians.data(),
+                               shortly.data()};
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   int count = static_cast<int>(arguments.size());
   benchmark::Initialize(&count, arguments.data());
-  if (benchmark::ReportUnrecognizedArguments(count, arguments.data())) return 2;
+  CommandLine line;
+  for (int i = 1; i < count; ++i) line.others.emplace_back(arguments[static_cast<std::size_t>(i)]);
+  for (const std::string& other : line.others) {
+    if (!other.starts_with('-')) continue;
+    std::fprintf(stderr, "%s: unknown flag %s\n", argv[0], other.c_str());
+    return line;
+  }
+  line.is_good = count - 1 <= most_others;
+  if (!line.is_good) std::fprintf(stderr, "%s: too many arguments\n", argv[0]);
+  return line;
+}
 
+void run_benchmarks() {
   // Where only one thread ever ran, the C library spares a mutex its atomics. A program that uses
   // CUDA has several.
   std::thread([] {}).join();
-
   benchmark::AddCustomContext("invariant_level", std::to_string(CAIRN_INVARIANT_LEVEL));
-  cairn::bench::register_hits<cairn::bench::CairnContender>("cairn");
-  if (!cairn::bench::register_cub()) {
-    std::fputs("Built without the CUDA Toolkit: no cub::CachingDeviceAllocator.\n", stderr);
-  }
-  cairn::bench::RatioReporter reporter;
+  benchmark::AddCustomContext("compiler", __VERSION__);
+  RatioReporter reporter;
   benchmark::RunSpecifiedBenchmarks(&reporter);
-  return 0;
 }
+
+}  // namespace cairn::bench

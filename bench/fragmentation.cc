@@ -1,0 +1,140 @@
+// How much memory is held of a device, and how often its driver is called, for sequences of
+// requests from an empty allocator: by Cairn, by cub::CachingDeviceAllocator, and where each
+// request is a call of the driver. Nothing is timed; the same numbers come each time. Memory never
+// runs out, so nothing cached has to go back.
+//
+//     fragmentation [--json FILE] SEQUENCE...
+#include <cstdio>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "bench/held_memory.h"
+#include "bench/random_allocations.h"
+#include "bench/trace_sequences.h"
+
+namespace cairn::bench {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+struct Arguments {
+  std::string json;  // Empty: none is written.
+  std::vector<std::string> files;
+  bool is_good = false;
+};
+
+Arguments read_arguments(int argc, char** argv) {
+  Arguments arguments;
+  for (int i = 1; i < argc; ++i) {
+    const std::string argument = argv[i];
+    if (argument == "--json" && i + 1 < argc) {
+      arguments.json = argv[++i];
+    } else if (argument.starts_with('-')) {
+      return arguments;
+    } else {
+      arguments.files.push_back(argument);
+    }
+  }
+  arguments.is_good = true;
+  return arguments;
+}
+
+Json as_json(const HeldMemory& held, std::uint64_t peak_live) {
+  return {{"peak_reserved_bytes", held.peak_reserved_bytes},
+          {"reserved_over_live",
+           static_cast<double>(held.peak_reserved_bytes) / static_cast<double>(peak_live)},
+          {"malloc_calls", held.malloc_calls},
+          {"free_calls", held.free_calls},
+          {"event_calls", held.event_calls}};
+}
+
+Json measure(const Sequence& sequence) {
+  const std::uint64_t peak_live = peak_of_live(sequence);
+  Json row{{"sequence", sequence.name},
+           {"steps", sequence.steps.size()},
+           {"peak_live_bytes", peak_live},
+           {"cairn", as_json(held_by_cairn(sequence), peak_live)}};
+  if (const auto held = held_by_cub(sequence)) row["cub"] = as_json(*held, peak_live);
+  row["direct"] = as_json(held_directly(sequence), peak_live);
+  return row;
+}
+
+void print_heading() {
+  std::printf("%-30s %9s %12s  %-23s  %-23s  %-23s\n", "", "", "peak live", "peak reserved / live",
+              "cudaMalloc + cudaFree", "event calls");
+  std::printf("%-30s %9s %12s  %7s %7s %7s  %7s %7s %7s  %11s %11s\n", "sequence", "steps", "MiB",
+              "cairn", "cub", "direct", "cairn", "cub", "direct", "cairn", "cub");
+}
+
+std::string ratio_of(const Json& row, const char* who) {
+  if (!row.contains(who)) return "-";
+  char text[32];
+  std::snprintf(text, sizeof text, "%.3f", row[who]["reserved_over_live"].get<double>());
+  return text;
+}
+std::string memory_calls_of(const Json& row, const char* who) {
+  if (!row.contains(who)) return "-";
+  return std::to_string(row[who]["malloc_calls"].get<std::uint64_t>() +
+                        row[who]["free_calls"].get<std::uint64_t>());
+}
+std::string event_calls_of(const Json& row, const char* who) {
+  if (!row.contains(who)) return "-";
+  return std::to_string(row[who]["event_calls"].get<std::uint64_t>());
+}
+
+void print_row(const Json& row) {
+  std::printf("%-30s %9zu %12.1f  %7s %7s %7s  %7s %7s %7s  %11s %11s\n",
+              row["sequence"].get<std::string>().c_str(), row["steps"].get<std::size_t>(),
+              row["peak_live_bytes"].get<double>() / (1 << 20), ratio_of(row, "cairn").c_str(),
+              ratio_of(row, "cub").c_str(), ratio_of(row, "direct").c_str(),
+              memory_calls_of(row, "cairn").c_str(), memory_calls_of(row, "cub").c_str(),
+              memory_calls_of(row, "direct").c_str(), event_calls_of(row, "cairn").c_str(),
+              event_calls_of(row, "cub").c_str());
+}
+
+// The traces, and after them RMM's random allocations.
+std::optional<std::vector<Sequence>> read_all(const std::vector<std::string>& files) {
+  std::vector<Sequence> sequences;
+  for (const std::string& file : files) {
+    auto sequence = read_sequence(file);
+    if (!sequence) {
+      std::fprintf(stderr, "fragmentation: %s: %s\n", file.c_str(), sequence.error().c_str());
+      return std::nullopt;
+    }
+    sequences.push_back(std::move(*sequence));
+  }
+  for (const std::uint64_t largest_mib : {1u, 4u, 64u, 256u, 1024u, 4096u}) {
+    sequences.push_back(random_allocations({10'000, largest_mib}));
+  }
+  return sequences;
+}
+
+}  // namespace
+}  // namespace cairn::bench
+
+int main(int argc, char** argv) {
+  using namespace cairn::bench;
+  const Arguments arguments = read_arguments(argc, argv);
+  if (!arguments.is_good) {
+    std::fputs("usage: fragmentation [--json FILE] SEQUENCE...\n", stderr);
+    return 2;
+  }
+  const auto sequences = read_all(arguments.files);
+  if (!sequences) return 2;
+  Json rows = Json::array();
+  print_heading();
+  for (const Sequence& sequence : *sequences) {
+    rows.push_back(measure(sequence));
+    print_row(rows.back());
+  }
+  if (arguments.json.empty()) return 0;
+  std::ofstream file(arguments.json);
+  file << rows.dump(1) << '\n';
+  if (file.flush()) return 0;
+  std::fprintf(stderr, "fragmentation: cannot write %s\n", arguments.json.c_str());
+  return 2;
+}
