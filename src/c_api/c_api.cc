@@ -22,7 +22,19 @@ struct cairn_allocator {
 namespace cairn {
 namespace {
 
-thread_local CFailure last_failure;
+// The calling thread's. Destructors that run after the end of its own may still call: they get one
+// that is never destroyed.
+CFailure& last_failure() {
+  static thread_local bool is_over = false;
+  struct Own : CFailure {
+    ~Own() { is_over = true; }
+  };
+  static thread_local Own own;
+  static thread_local CFailure* late = nullptr;
+  if (!is_over) return own;
+  if (late == nullptr) late = new CFailure;
+  return *late;
+}
 
 // Runs act(), which throws nothing but Cairn's exceptions and std::bad_alloc.
 template <class Act>
@@ -31,9 +43,9 @@ cairn_error attempt(Act&& act) noexcept {
     act();
     return CAIRN_OK;
   } catch (const Exception& exception) {
-    return last_failure.set(exception.error());
+    return last_failure().set(exception.error());
   } catch (const std::bad_alloc&) {
-    return last_failure.set(Error{ErrorCode::out_of_host_memory, 0, {}});
+    return last_failure().set(Error{ErrorCode::out_of_host_memory, 0, {}});
   }
 }
 
@@ -84,7 +96,7 @@ using cairn::attempt;
 using cairn::given;
 using cairn::of;
 
-const cairn_failure* cairn_last_failure(void) { return &cairn::last_failure.view(); }
+const cairn_failure* cairn_last_failure(void) { return &cairn::last_failure().view(); }
 
 const char* cairn_last_error_message(void) { return cairn_last_failure()->message; }
 

@@ -8,8 +8,10 @@
 //
 // Failures: neither looks at what is returned, so a function that fails throws through C: an
 // exception of cairn/errors.h, which is a std::runtime_error and says what to do, or
-// std::bad_alloc. In Python it is a RuntimeError, or a MemoryError; not torch.OutOfMemoryError. A
-// free throws nothing: it says on stderr what was wrong, and the block stays as it was.
+// std::bad_alloc. PyTorch makes a RuntimeError of it, not torch.OutOfMemoryError. CuPy may catch
+// nothing: then the process ends, with the reason on stderr; who wants a MemoryError there calls
+// cairn_allocate() (cairn/cairn.h) from a cupy.cuda.PythonFunctionAllocator. A free throws nothing:
+// it says on stderr what was wrong, and the block stays as it was.
 //
 // Thread safety: all functions. Sizes are in bytes, devices count from 0.
 #pragma once

@@ -6,6 +6,7 @@
 #include <iostream>
 #include <new>
 
+#include "cairn/version.h"
 #include "tool/commands.h"
 
 namespace cairn::tool {

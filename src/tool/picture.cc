@@ -6,6 +6,8 @@
 #include <string_view>
 #include <utility>
 
+#include "cairn/version.h"
+
 namespace cairn::tool {
 namespace {
 
@@ -14,8 +16,8 @@ using Json = nlohmann::ordered_json;
 // Writes the moments, each as
 //
 //   operation of moments but the first:
-//     kind line          kind: as ReplayOperation::Kind, or 4: alloc that failed as it had to
-//     alloc: size stream device slot; free: slot
+//     kind line          kind: as ReplayOperation::Kind, or 5: alloc that failed as it had to
+//     alloc: size stream device slot; use: stream device slot; free: slot
 //   address              of the block
 //   reserved active allocated requested largest_free
 //   calls kind...        their number, then each
@@ -61,16 +63,19 @@ class LogWriter {
   }
 
   void add(const ReplayOperation& operation) {
-    constexpr std::uint64_t failed_alloc = 4;
-    const bool is_alloc = operation.kind == ReplayOperation::Kind::alloc;
+    using Kind = ReplayOperation::Kind;
+    constexpr std::uint64_t failed_alloc = static_cast<std::uint64_t>(Kind::next_segment) + 1;
+    static_assert(failed_alloc == 5, "the kinds are those of picture_run.js");
+    const bool is_alloc = operation.kind == Kind::alloc;
+    const bool is_use = operation.kind == Kind::use;
     number(operation.must_fail ? failed_alloc : static_cast<std::uint64_t>(operation.kind));
     number_since(static_cast<std::uint64_t>(operation.line), last_line_);
-    if (is_alloc) {
-      number(operation.size.count);
+    if (is_alloc) number(operation.size.count);
+    if (is_alloc || is_use) {
       number(operation.stream);
       number(static_cast<std::uint64_t>(operation.device));
     }
-    if (is_alloc || operation.kind == ReplayOperation::Kind::free) {
+    if (is_alloc || is_use || operation.kind == Kind::free) {
       number_since(operation.slot, last_slot_);
     }
   }

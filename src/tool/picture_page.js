@@ -173,8 +173,9 @@ class Page {
     const where = run.address[moment] > 0 ? ` at ${inHex(run.address[moment])}` : '';
     const line = run.line[moment] > 0 ? `Line ${inCount(run.line[moment])}: ` : '';
     const device = run.deviceCount > 1 ? ` of device ${run.device[moment]}` : '';
-    if (kind === 1) return `${line}free ${name}${where}`;
-    if (kind !== 0 && kind !== FAILED_ALLOC) return line + KINDS[kind];
+    if (kind === FREE_BLOCK) return `${line}free ${name}${where}`;
+    if (kind === USE) return `${line}use ${name} on ${run.streams[run.stream[moment]].name}`;
+    if (kind !== ALLOC && kind !== FAILED_ALLOC) return line + KINDS[kind];
     const outcome = kind === FAILED_ALLOC ? ': out of memory, as expected' : where;
     return `${line}alloc ${name}, ${inWords(run.size[moment])} ` +
         `on ${run.streams[run.stream[moment]].name}${device}${outcome}`;

@@ -3,8 +3,8 @@
 // Moment 0 is the start, moment n what operation n left. Blocks are numbered as they stand in the
 // log; each says what it was from the moment that made it until another took its place.
 
-const KINDS = ['alloc', 'free', 'empty_cache', 'next_segment', 'alloc'];
-const FAILED_ALLOC = 4;
+const KINDS = ['alloc', 'free', 'use', 'empty_cache', 'next_segment', 'alloc'];
+const ALLOC = 0, FREE_BLOCK = 1, USE = 2, FAILED_ALLOC = 5;
 const ADDED = 0, REMOVED = 1, RETILED = 2;
 const STATES = ['allocated', 'waiting for other streams', 'free'];
 const ALLOCATED = 0, PENDING = 1, FREE = 2;
@@ -105,12 +105,13 @@ class Run {
   readOperation(numbers, moment, last) {
     const kind = this.kind[moment] = numbers.next();
     this.line[moment] = last.line += numbers.next();
-    if (kind === 0 || kind === FAILED_ALLOC) {
-      this.size[moment] = numbers.next();
+    const isAlloc = kind === ALLOC || kind === FAILED_ALLOC;
+    if (isAlloc) this.size[moment] = numbers.next();
+    if (isAlloc || kind === USE) {
       this.stream[moment] = numbers.next();
       this.device[moment] = numbers.next();
     }
-    if (kind === 2 || kind === 3) return;
+    if (!isAlloc && kind !== FREE_BLOCK && kind !== USE) return;
     this.slot[moment] = last.slot += numbers.next();
   }
 

@@ -64,6 +64,17 @@ TEST(Picture, ItsLogIsWholeNumbersToBase36) {
             "0 1 2 0 1 18y68 2 ");
 }
 
+TEST(Picture, ItsLogHasEachKindOfOperation) {
+  const std::string log = data(page_of("next_segment 0x7f0000000000\n"
+                                       "alloc a 1000\nuse a s1\nfree a\nsync\nempty_cache\n"
+                                       "alloc b 512GiB -> out_of_memory\n"),
+                               "log");
+  EXPECT_EQ(log.find("0 0 0 0 0 0 0 0 4 1 0 "), 0U) << log;      // next_segment, line 1, no slot.
+  EXPECT_NE(log.find(" 2 1 1 0 0 "), std::string::npos) << log;  // use: stream 1, device 0, slot 0.
+  EXPECT_NE(log.find(" 3 2 "), std::string::npos) << log;        // empty_cache, two lines on.
+  EXPECT_NE(log.find(" 5 1 70jyf0u8 0 0 1 "), std::string::npos) << log;  // 512 GiB, slot 1.
+}
+
 TEST(Picture, NoNameEndsAScript) {
   const std::string name = "x</script><script>alert(1)</script><!-- log -->.program";
   const std::string page = page_of("alloc a 1\n", nlohmann::json{{"file", name}}.dump());

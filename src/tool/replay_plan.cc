@@ -85,6 +85,7 @@ class Planner {
     if (found == slots_.end()) {
       return refuse(ExitCode::bad_input, "'" + named->name + "' names nothing");
     }
+    if (free.on) add(testing::Use{named->name, *free.on});
     append(ReplayOperation::Kind::free).slot = found->second;
     live_.erase(named->name);
   }

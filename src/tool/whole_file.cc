@@ -50,12 +50,13 @@ Result<Done, std::string> can_replace_file(const std::string& path) {
 Result<Done, std::string> replace_file(const std::string& path, std::string_view content) {
   const fs::path target = target_of(path);
   const fs::path part = part_of(target);
+  errno = 0;
   std::ofstream file(part, std::ios::binary | std::ios::trunc);
   file.write(content.data(), static_cast<std::streamsize>(content.size()));
   file.close();
   std::error_code error;
   if (!file) {
-    error = std::error_code(errno, std::generic_category());
+    error = std::error_code(errno != 0 ? errno : EIO, std::generic_category());
   } else {
     fs::rename(part, target, error);
   }

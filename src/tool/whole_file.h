@@ -1,4 +1,4 @@
-// Files that are replaced whole: until all of the new content is on the disk, the old one stays.
+// Files that are replaced whole: until all of the new content is written, the old one stays.
 #pragma once
 
 #include <string>

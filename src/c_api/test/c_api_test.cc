@@ -136,6 +136,14 @@ TEST_F(CApi, TheLastFailureIsTheThreadsOwn) {
   EXPECT_EQ(cairn_last_error_message(), ours);
 }
 
+TEST_F(CApi, TheVersionIsThatOfItsNumbers) {
+  const std::string numbers = std::to_string(CAIRN_VERSION_MAJOR) + "." +
+                              std::to_string(CAIRN_VERSION_MINOR) + "." +
+                              std::to_string(CAIRN_VERSION_PATCH);
+  EXPECT_EQ(numbers, CAIRN_VERSION);
+  EXPECT_EQ(cairn_version(), numbers);
+}
+
 TEST_F(CApi, EveryErrorHasAName) {
   EXPECT_STREQ(cairn_error_name(CAIRN_OK), "none");
   EXPECT_STREQ(cairn_error_name(CAIRN_OUT_OF_MEMORY), "out_of_memory");
