@@ -175,8 +175,8 @@ TEST(Recorder, EachMomentIsTheAllocatorsOwnMapAndItsTotals) {
     recorded.step();
     maps.push_back({recorded.map(0), recorded.map(1)});
     Totals& now = totals.emplace_back();
-    for (int device = 0; device < 2; ++device) {
-      const DeviceStats stats = recorded.stats(device);
+    for (std::size_t device = 0; device < 2; ++device) {
+      const DeviceStats stats = recorded.stats(static_cast<int>(device));
       now.reserved += static_cast<std::uint64_t>(stats.reserved_bytes.all.current);
       now.active += static_cast<std::uint64_t>(stats.active_bytes.all.current);
       now.allocated += static_cast<std::uint64_t>(stats.allocated_bytes.all.current);
