@@ -131,6 +131,8 @@ TEST(Replay, AUsedBlockWaitsForTheEventOfItsFree) {
   const auto result = replayed("alloc a 2MiB\nuse a s1\nfree a\n");
   EXPECT_EQ(result.code, ExitCode::good);
   EXPECT_EQ(result.figures.calls[static_cast<std::size_t>(DriverCall::event_record)], 1U);
+  const auto on = replayed("alloc a 2MiB\nfree a on s1\n");
+  EXPECT_EQ(on.figures.calls[static_cast<std::size_t>(DriverCall::event_record)], 1U);
   const auto freed = replayed("alloc a 2MiB\nfree a\nuse a s1\n");
   EXPECT_EQ(freed.code, ExitCode::violated);
   EXPECT_EQ(freed.line, 3);
