@@ -22,18 +22,20 @@ struct cairn_allocator {
 namespace cairn {
 namespace {
 
-// The calling thread's. Destructors that run after the end of its own may still call: they get one
-// that is never destroyed.
-CFailure& last_failure() {
-  static thread_local bool is_over = false;
-  struct Own : CFailure {
-    ~Own() { is_over = true; }
-  };
-  static thread_local Own own;
-  static thread_local CFailure* late = nullptr;
-  if (!is_over) return own;
-  if (late == nullptr) late = new CFailure;
-  return *late;
+// The calling thread's last failure. Destructors that run after its end may still call: for them
+// the code is kept without its words, in what needs no end.
+thread_local bool is_over = false;
+thread_local cairn_failure without_words{CAIRN_OK, 0, "", nullptr};
+struct LastFailure : CFailure {
+  ~LastFailure() { is_over = true; }
+};
+thread_local LastFailure last_failure;
+
+cairn_error fail(const Error& error) noexcept {
+  if (!is_over) return last_failure.set(error);
+  without_words = {static_cast<cairn_error>(error.code), error.cuda_code,
+                   "The thread ends, and what is known of this failure has ended before", nullptr};
+  return without_words.code;
 }
 
 // Runs act(), which throws nothing but Cairn's exceptions and std::bad_alloc.
@@ -43,9 +45,9 @@ cairn_error attempt(Act&& act) noexcept {
     act();
     return CAIRN_OK;
   } catch (const Exception& exception) {
-    return last_failure().set(exception.error());
+    return fail(exception.error());
   } catch (const std::bad_alloc&) {
-    return last_failure().set(Error{ErrorCode::out_of_host_memory, 0, {}});
+    return fail(Error{ErrorCode::out_of_host_memory, 0, {}});
   }
 }
 
@@ -96,7 +98,9 @@ using cairn::attempt;
 using cairn::given;
 using cairn::of;
 
-const cairn_failure* cairn_last_failure(void) { return &cairn::last_failure().view(); }
+const cairn_failure* cairn_last_failure(void) {
+  return cairn::is_over ? &cairn::without_words : &cairn::last_failure.view();
+}
 
 const char* cairn_last_error_message(void) { return cairn_last_failure()->message; }
 

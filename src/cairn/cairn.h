@@ -99,7 +99,7 @@ typedef struct cairn_failure {
 
 // The last failure of a function below on the calling thread, and its message alone. Both stay as
 // they are until the next failure on this thread; before the first the code is CAIRN_OK and the
-// message empty. Never null.
+// message empty. Never null. While a thread's last destructors run, the code alone may be left.
 CAIRN_EXPORT const cairn_failure* cairn_last_failure(void);
 CAIRN_EXPORT const char* cairn_last_error_message(void);
 

@@ -136,6 +136,27 @@ TEST_F(CApi, TheLastFailureIsTheThreadsOwn) {
   EXPECT_EQ(cairn_last_error_message(), ours);
 }
 
+// What a thread's last destructors are told.
+cairn_error told = CAIRN_OK;
+std::string words;
+struct AtTheEnd {
+  bool is_made = true;
+  ~AtTheEnd() {
+    told = cairn_empty_cache(nullptr);
+    words = cairn_last_error_message();
+  }
+};
+
+TEST_F(CApi, AFailureAfterTheEndOfTheThreadsLastOneHasItsCode) {
+  std::thread([] {
+    static thread_local AtTheEnd end;  // Made before the thread's first failure, so it ends later.
+    EXPECT_TRUE(end.is_made);
+    EXPECT_EQ(cairn_empty_cache(nullptr), CAIRN_INVALID_ARGUMENT);
+  }).join();
+  EXPECT_EQ(told, CAIRN_INVALID_ARGUMENT);
+  EXPECT_NE(words.find("ended before"), std::string::npos) << words;
+}
+
 TEST_F(CApi, TheVersionIsThatOfItsNumbers) {
   const std::string numbers = std::to_string(CAIRN_VERSION_MAJOR) + "." +
                               std::to_string(CAIRN_VERSION_MINOR) + "." +
