@@ -115,6 +115,9 @@ inline constexpr Invariant ledger_oversize_recounts{
     "L7", Cost::heap, "The oversize statistics equal a recount of blocks and segments."};
 inline constexpr Invariant ledger_pending_recounts{
     "L8", Cost::heap, "What is pending equals a recount of the blocks that wait for events."};
+inline constexpr Invariant lanes_below_ceilings{
+    "L9", Cost::structure,
+    "No lane's part of a statistic is above its ceiling, nor the sum of ceilings above the peak."};
 
 // ---- driver protocol: World's to see, which sees the driver ----
 inline constexpr Invariant segment_from_driver{
@@ -159,6 +162,7 @@ inline constexpr std::array all{block_size_granular,
                                 ledger_inactive_recounts,
                                 ledger_oversize_recounts,
                                 ledger_pending_recounts,
+                                lanes_below_ceilings,
                                 segment_from_driver};
 
 }  // namespace cairn::invariants

@@ -50,9 +50,9 @@ TEST(Saboteur, B2_ABlockAtNull) {
 TEST(Saboteur, B3_MoreRequestedThanThereIs) {
   SmallHeap small;
   small.a.requested_size = small.a.size + 1_B;
-  small.heap.ledger().became_free(PoolKind::large, 0_B, 4_MiB - 100_B);
-  small.heap.ledger().handed_out(PoolKind::large, 0_B, small.a.requested_size);
-  small.heap.ledger().freed(PoolKind::large, 0_B);
+  small.heap.ledger().lane(0).became_free(PoolKind::large, 0_B, 4_MiB - 100_B);
+  small.heap.ledger().lane(0).handed_out(PoolKind::large, 0_B, small.a.requested_size);
+  small.heap.ledger().lane(0).freed(PoolKind::large, 0_B);
   EXPECT_EQ(broken_in(small.a), Ids{"B3"});
   EXPECT_EQ(broken_in(small.heap), Ids{"B3"});
 }

@@ -57,8 +57,8 @@ void walk_block(const Heap& heap, const Segment& segment, const Block& block, Wa
   ++walk.live_blocks;
   expect(walk.live_end <= block.ptr, live_blocks_disjoint, [&] { return describe(block); });
   walk.live_end = std::max(walk.live_end, block.end());
-  expect(heap.live().find(block.ptr) == &block, live_block_listed,
-         [&] { return describe(block) + " is not in the live table"; });
+  expect(block.share->lane.live.find(block.ptr) == &block, live_block_listed,
+         [&] { return describe(block) + " is not in the live table of its lane"; });
 }
 
 void walk_segment(const Heap& heap, const Segment& segment, Walk& walk) {
@@ -134,7 +134,7 @@ void check(const Heap& heap, Cost dearest) {
   for (const auto& [address, segment] : heap.segments()) {
     expect(address == segment.span.begin, segment_listed, [&] { return describe(segment); });
   }
-  check(heap.live(), Cost::structure);
+  for (const Lane& lane : heap.lanes()) check(lane.live, Cost::structure);
   check(heap.ledger(), Cost::structure);
   if (!all_walkable) return;
 
@@ -144,9 +144,9 @@ void check(const Heap& heap, Cost dearest) {
   check_free_blocks(heap, walk.free_blocks);
   check_shares(heap, heap.pool(PoolKind::small));
   check_shares(heap, heap.pool(PoolKind::large));
-  expect(heap.live().size() == walk.live_blocks, live_block_listed, [&] {
+  expect(heap.live_count() == walk.live_blocks, live_block_listed, [&] {
     return std::to_string(walk.live_blocks) + " allocated blocks, " +
-           std::to_string(heap.live().size()) + " listed";
+           std::to_string(heap.live_count()) + " listed";
   });
   expect(heap.cold_fields().size() == walk.cold_parts, cold_part_of_one_block, [&] {
     return std::to_string(walk.cold_parts) + " blocks with a cold part, " +

@@ -1,3 +1,5 @@
+#include <cstddef>
+#include <cstdint>
 #include <string>
 
 #include "heap/heap.h"
@@ -19,6 +21,28 @@ void check_stat(const StatArray& stat, const char* name) {
   check_stat(stat.all, name);
   check_stat(stat.small_pool, name);
   check_stat(stat.large_pool, name);
+}
+
+// That lanes can post below their ceilings and pass no peak.
+void check_ceilings(const Ledger& ledger, Quantity quantity) {
+  const PooledPeak room = ledger.sum(quantity).room();
+  PooledPeak shared_out;
+  bool all_below = true;
+  for (std::size_t lane = 0; lane < lane_count; ++lane) {
+    const StatPart& part = ledger.lane(lane).part(quantity);
+    const std::int64_t small = part.ceiling.pools[0] - part.current[0];
+    const std::int64_t large = part.ceiling.pools[1] - part.current[1];
+    const std::int64_t all = part.ceiling.all - part.current[0] - part.current[1];
+    all_below = all_below && small >= 0 && large >= 0 && all >= 0;
+    shared_out = {{shared_out.pools[0] + small, shared_out.pools[1] + large}, shared_out.all + all};
+  }
+  expect(all_below && shared_out.pools[0] <= room.pools[0] &&
+             shared_out.pools[1] <= room.pools[1] && shared_out.all <= room.all,
+         lanes_below_ceilings, [&] {
+           return "quantity " + std::to_string(static_cast<int>(quantity)) + ": " +
+                  std::to_string(room.all) + " below the peak, " + std::to_string(shared_out.all) +
+                  " shared out";
+         });
 }
 
 // Counts and bytes of both pools, as the blocks tell them.
@@ -102,6 +126,7 @@ void check(const Ledger& ledger, Cost dearest) {
   check_stat(stats.requested_bytes, "requested_bytes");
   check_stat(stats.oversize_allocations, "oversize_allocations");
   check_stat(stats.oversize_segments, "oversize_segments");
+  for (std::size_t i = 0; i < quantity_count; ++i) check_ceilings(ledger, static_cast<Quantity>(i));
 }
 
 namespace {

@@ -41,9 +41,9 @@ TEST(Saboteur, H2_LiveBlocksOfTwoSegmentsOverlap) {
   SmallHeap small;
   Block& block = small.handed_out({stream_1, 20_MiB});
   ASSERT_EQ(broken_in(small.heap), Ids{});
-  small.live().erase(block);
+  small.live(stream_1).erase(block);
   move_segment(small.heap, block, small.a.ptr + 1_MiB);
-  small.live().insert(block);
+  small.live(stream_1).insert(block);
   EXPECT_EQ(broken_in(small.heap), (Ids{"H1", "H2"}));
 }
 
@@ -52,9 +52,9 @@ TEST(Saboteur, H2_LiveBlocksOfOneSegmentOverlap) {
   Block& lower = small.handed_out({stream_0, 3_MiB});
   ASSERT_EQ(broken_in(small.heap), Ids{});
   lower.size += 512_B;
-  small.heap.ledger().handed_out(PoolKind::large, 512_B, 0_B);
-  small.heap.ledger().freed(PoolKind::large, 0_B);
-  small.heap.ledger().became_free(PoolKind::large, 0_B, 0_B);
+  small.heap.ledger().lane(0).handed_out(PoolKind::large, 512_B, 0_B);
+  small.heap.ledger().lane(0).freed(PoolKind::large, 0_B);
+  small.heap.ledger().lane(0).became_free(PoolKind::large, 0_B, 0_B);
   EXPECT_EQ(broken_in(small.heap), (Ids{"S1", "H2"}));
 }
 

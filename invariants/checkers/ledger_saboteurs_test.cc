@@ -19,8 +19,8 @@ struct SomeLedger {
     use(1_KiB);
   }
   void use(Bytes size) {
-    ledger.handed_out(large, size, 0_B);
-    ledger.freed(large, size);
+    ledger.lane(0).handed_out(large, size, 0_B);
+    ledger.lane(0).freed(large, size);
   }
   Ledger ledger;  // allocated_bytes: 0 now, 1 KiB at peak, 2 KiB altogether.
 };
@@ -29,15 +29,15 @@ TEST(SomeLedger, IsSound) { EXPECT_EQ(broken_in(SomeLedger().ledger), Ids{}); }
 
 TEST(Saboteur, L1_FewerThanNone) {
   SomeLedger some;
-  some.ledger.inactive_split_changed(large, -1, 0);
+  some.ledger.lane(0).inactive_split_changed(large, -1, 0);
   EXPECT_EQ(broken_in(some.ledger), Ids{"L1"});
   EXPECT_EQ(some.ledger.read().inactive_split.all.current, -1);
 }
 
 TEST(Saboteur, L1_MoreThanThePeak) {
   SomeLedger some;
-  some.ledger.handed_out(large, 0_B, 0_B);
-  some.ledger.freed(large, negative(2_KiB));
+  some.ledger.lane(0).handed_out(large, 0_B, 0_B);
+  some.ledger.lane(0).freed(large, negative(2_KiB));
   const Stat bytes = some.ledger.read().allocated_bytes.large_pool;
   ASSERT_EQ(bytes, (Stat{2048, 1024, 2048, 0}));
   EXPECT_EQ(broken_in(some.ledger), Ids{"L1"});
@@ -45,9 +45,9 @@ TEST(Saboteur, L1_MoreThanThePeak) {
 
 TEST(Saboteur, L1_LessAllocatedThanNothing) {
   SomeLedger some;
-  some.ledger.handed_out(large, 1_KiB, 0_B);
+  some.ledger.lane(0).handed_out(large, 1_KiB, 0_B);
   some.ledger.reset_accumulated();
-  some.ledger.handed_out(large, negative(512_B), 0_B);
+  some.ledger.lane(0).handed_out(large, negative(512_B), 0_B);
   const Stat bytes = some.ledger.read().allocated_bytes.large_pool;
   ASSERT_EQ(bytes, (Stat{512, 1024, -512, 0}));
   EXPECT_EQ(broken_in(some.ledger), Ids{"L1"});
@@ -55,9 +55,9 @@ TEST(Saboteur, L1_LessAllocatedThanNothing) {
 
 TEST(Saboteur, L1_LessFreedThanNothing) {
   SomeLedger some;
-  some.ledger.handed_out(large, 0_B, 0_B);
+  some.ledger.lane(0).handed_out(large, 0_B, 0_B);
   some.ledger.reset_accumulated();
-  some.ledger.freed(large, negative(512_B));
+  some.ledger.lane(0).freed(large, negative(512_B));
   const Stat bytes = some.ledger.read().allocated_bytes.large_pool;
   ASSERT_EQ(bytes, (Stat{512, 1024, 0, -512}));
   EXPECT_EQ(broken_in(some.ledger), Ids{"L1"});
@@ -84,15 +84,15 @@ struct Posting {
 
 // A block that comes and goes with sizes that need not agree.
 void post(Ledger& ledger, const Posting& posting) {
-  ledger.handed_out(large, posting.handed_out, posting.requested);
-  ledger.freed(large, posting.freed);
-  ledger.became_free(large, posting.became_free, 0_B);
+  ledger.lane(0).handed_out(large, posting.handed_out, posting.requested);
+  ledger.lane(0).freed(large, posting.freed);
+  ledger.lane(0).became_free(large, posting.became_free, 0_B);
 }
 
 TEST(Saboteur, L2_AnAllocationTooMany) {
   SmallHeap small;
-  small.heap.ledger().handed_out(large, 0_B, 0_B);
-  small.heap.ledger().became_free(large, 0_B, 0_B);
+  small.heap.ledger().lane(0).handed_out(large, 0_B, 0_B);
+  small.heap.ledger().lane(0).became_free(large, 0_B, 0_B);
   EXPECT_EQ(broken_in(small.heap), (Ids{"L2", "L8"}));
 }
 
@@ -104,9 +104,9 @@ TEST(Saboteur, L2_AllocatedBytesTooMany) {
 
 TEST(Saboteur, L2_AnAllocationOfTheWrongPool) {
   SmallHeap small;
-  small.heap.ledger().freed(PoolKind::small, 1_KiB);
-  small.heap.ledger().handed_out(large, 1_KiB, 0_B);
-  small.heap.ledger().became_free(large, 1_KiB, 0_B);
+  small.heap.ledger().lane(0).freed(PoolKind::small, 1_KiB);
+  small.heap.ledger().lane(0).handed_out(large, 1_KiB, 0_B);
+  small.heap.ledger().lane(0).became_free(large, 1_KiB, 0_B);
   EXPECT_EQ(broken_in(small.heap), (Ids{"L2", "L8"}));
 }
 
@@ -124,8 +124,8 @@ TEST(Saboteur, L3_ARequestThatABlockForgot) {
 
 TEST(Saboteur, L4_AnActiveBlockTooMany) {
   SmallHeap small;
-  small.heap.ledger().handed_out(large, 0_B, 0_B);
-  small.heap.ledger().freed(large, 0_B);
+  small.heap.ledger().lane(0).handed_out(large, 0_B, 0_B);
+  small.heap.ledger().lane(0).freed(large, 0_B);
   EXPECT_EQ(broken_in(small.heap), (Ids{"L4", "L8"}));
 }
 
@@ -150,13 +150,13 @@ TEST(Saboteur, L5_ReservedBytesTooMany) {
 
 TEST(Saboteur, L6_AnInactiveSplitBlockTooMany) {
   SmallHeap small;
-  small.heap.ledger().inactive_split_changed(large, 1, 0);
+  small.heap.ledger().lane(0).inactive_split_changed(large, 1, 0);
   EXPECT_EQ(broken_in(small.heap), Ids{"L6"});
 }
 
 TEST(Saboteur, L6_InactiveSplitBytesTooMany) {
   SmallHeap small;
-  small.heap.ledger().inactive_split_changed(large, 0, 512);
+  small.heap.ledger().lane(0).inactive_split_changed(large, 0, 512);
   EXPECT_EQ(broken_in(small.heap), Ids{"L6"});
 }
 
@@ -195,8 +195,8 @@ TEST(Saboteur, L7_AnOversizeSegmentTooMany) {
 
 TEST(Saboteur, L8_APendingBlockTooMany) {
   SmallHeap small;
-  small.heap.ledger().freed(large, 0_B);
-  small.heap.ledger().handed_out(large, 0_B, 0_B);
+  small.heap.ledger().lane(0).freed(large, 0_B);
+  small.heap.ledger().lane(0).handed_out(large, 0_B, 0_B);
   EXPECT_EQ(broken_in(small.heap), (Ids{"L4", "L8"}));
 }
 
@@ -204,25 +204,25 @@ TEST(Saboteur, L8_APendingBlockTooFew) {
   SmallHeap small;
   small.heap.free_after_events(small.a, 1);
   ASSERT_EQ(broken_in(small.heap), Ids{});
-  small.heap.ledger().became_free(large, 4_MiB, 0_B);
+  small.heap.ledger().lane(0).became_free(large, 4_MiB, 0_B);
   EXPECT_EQ(broken_in(small.heap), (Ids{"L4", "L8"}));
 }
 
 TEST(Saboteur, L8_PendingBytesTooMany) {
   SmallHeap small;
   small.heap.free_after_events(small.a, 1);
-  small.heap.ledger().became_free(large, 0_B, 0_B);
-  small.heap.ledger().freed(large, 512_B);
-  small.heap.ledger().handed_out(large, 512_B, 0_B);
+  small.heap.ledger().lane(0).became_free(large, 0_B, 0_B);
+  small.heap.ledger().lane(0).freed(large, 512_B);
+  small.heap.ledger().lane(0).handed_out(large, 512_B, 0_B);
   EXPECT_EQ(broken_in(small.heap), (Ids{"L4", "L8"}));
 }
 
 TEST(Saboteur, L8_APendingBlockOfTheWrongPool) {
   SmallHeap small;
   small.heap.free_after_events(small.a, 1);
-  small.heap.ledger().became_free(large, 4_MiB, 0_B);
-  small.heap.ledger().freed(PoolKind::small, 4_MiB);
-  small.heap.ledger().handed_out(PoolKind::small, 4_MiB, 0_B);
+  small.heap.ledger().lane(0).became_free(large, 4_MiB, 0_B);
+  small.heap.ledger().lane(0).freed(PoolKind::small, 4_MiB);
+  small.heap.ledger().lane(0).handed_out(PoolKind::small, 4_MiB, 0_B);
   EXPECT_EQ(broken_in(small.heap), (Ids{"L4", "L8"}));
 }
 

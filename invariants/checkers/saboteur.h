@@ -73,7 +73,9 @@ struct SmallHeap {
     return writable(*heap.allocate_in_new_segment(request, span));
   }
 
-  LiveTable& live() { return writable(heap.live()); }
+  LiveTable& live(StreamId stream = stream_0) {
+    return writable(heap.lanes()[lane_of(stream)].live);
+  }
 
   Recorder dropped;
   Heap heap;

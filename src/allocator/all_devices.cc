@@ -47,6 +47,21 @@ AllDevices::AllDevices(Driver& driver, const Options& options)
   }
 }
 
+Address AllDevices::hit(const Request& request) {
+  DeviceAllocator* device = find_device(request.device);
+  const auto stream = streams_.plain({request.device, handle_of(request.stream)});
+  const Bytes requested{request.size_bytes};
+  const bool is_plain = device != nullptr && stream.has_value() && requested < request_limit &&
+                        request.alignment_bytes == block_granularity.count;
+  if (!is_plain || requested == Bytes{0}) return {};
+  return device->hit({*stream, requested});
+}
+
+bool AllDevices::free_unused(Address address) {
+  return std::ranges::any_of(devices_,
+                             [&](const auto& device) { return device->free_unused(address); });
+}
+
 Result<Address, Error> AllDevices::allocate(const Request& request) {
   DeviceAllocator* device = find_device(request.device);
   if (device == nullptr) return Failure{no_such_device(request.device, device_count())};
@@ -57,19 +72,9 @@ Result<Address, Error> AllDevices::allocate(const Request& request) {
   const Bytes requested{request.size_bytes};
   if (requested >= request_limit) return Failure{larger_than_possible(requested)};
   if (requested == Bytes{0}) return Address{};
-  HeapRequest wanted{{}, requested, std::max(alignment, block_granularity)};
-  const StreamRef named{request.device, handle_of(request.stream)};
-  if (const auto plain = streams_.plain(named)) [[likely]] {
-    wanted.stream = *plain;
-  } else {
-    const auto stream = identify(named);
-    if (!stream) return Failure{stream.error()};
-    wanted.stream = *stream;
-  }
-  const Address hit = device->hit(wanted);
-  if (hit != Address{}) [[likely]]
-    return hit;
-  return device->allocate(wanted);
+  const auto stream = identify({request.device, handle_of(request.stream)});
+  if (!stream) return Failure{stream.error()};
+  return device->allocate({*stream, requested, std::max(alignment, block_granularity)});
 }
 
 template <class Act>
@@ -106,9 +111,6 @@ Result<StreamId, Error> AllDevices::identify(StreamRef stream) {
 
 Result<Done, Error> AllDevices::free(Address address, const FreeCheck* check) {
   if (check != nullptr && address != Address{}) return free_checked(address, *check);
-  for (const auto& device : devices_) {
-    if (device->free_unused(address)) return Done{};
-  }
   return at_device_of(address, [&](auto& device) { return device.free(address, nullptr); });
 }
 

@@ -30,6 +30,10 @@ class AllDevices {
  public:
   AllDevices(Driver& driver, const Options& options);
 
+  // What most calls are (see DeviceAllocator): address 0, or false, where there is more to it.
+  Address hit(const Request& request);
+  bool free_unused(Address address);
+
   // Address 0 for a request of 0 bytes.
   Result<Address, Error> allocate(const Request& request);
   Result<Done, Error> free(Address address, const FreeCheck* check);

@@ -93,19 +93,32 @@ Allocator::Allocator(Allocator&&) noexcept = default;
 Allocator& Allocator::operator=(Allocator&&) noexcept = default;
 
 void* Allocator::allocate(const Request& request) {
+  const Address hit = devices_->hit(request);
+  if (hit != Address{}) [[likely]]
+    return pointer_to(hit);
   return pointer_to(value_or_throw(devices_->allocate(request)));
 }
 
 void* Allocator::try_allocate(const Request& request, Error* why) noexcept {
-  return pointer_to(attempt([&] { return devices_->allocate(request); }, why).value_or(Address{}));
+  const auto allocate = [&]() -> Result<Address, Error> {
+    const Address hit = devices_->hit(request);
+    if (hit != Address{}) return hit;
+    return devices_->allocate(request);
+  };
+  return pointer_to(attempt(allocate, why).value_or(Address{}));
 }
 
 void Allocator::free(void* pointer) {
-  value_or_throw(devices_->free(address_of(pointer), nullptr));
+  const Address address = address_of(pointer);
+  if (devices_->free_unused(address)) [[likely]]
+    return;
+  value_or_throw(devices_->free(address, nullptr));
 }
 
 bool Allocator::try_free(void* pointer, Error* why) noexcept {
-  return attempt([&] { return devices_->free(address_of(pointer), nullptr); }, why).has_value();
+  const Address address = address_of(pointer);
+  if (devices_->free_unused(address)) return true;
+  return attempt([&] { return devices_->free(address, nullptr); }, why).has_value();
 }
 
 void Allocator::free(void* pointer, std::size_t size_bytes, StreamArgument stream) {

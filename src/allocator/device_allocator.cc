@@ -23,7 +23,8 @@ DeviceAllocator::DeviceAllocator(DeviceIndex device, const Options& options, con
     : device_(device),
       shared_(shared),
       total_(shared.driver.total_memory(device)),
-      state_(device, options) {
+      state_(device, options),
+      lane_hints_(state_.lock()->heap.lane_hints()) {
   set_policy(*state_.lock(), options);
   set_memory_fraction(options.per_process_memory_fraction);
 }
@@ -43,10 +44,10 @@ Result<Done, Error> DeviceAllocator::be_ready(DeviceState& state) {
 }
 
 Address DeviceAllocator::hit(const HeapRequest& request) {
-  const auto state = state_.lock();
-  if (!state->is_at_ease()) [[unlikely]]
+  const auto state = state_.try_lock_lane(lane_of(request.stream));
+  if (!state || !state->is_at_ease()) [[unlikely]]
     return {};
-  const Block* block = state->heap.search_again(request);
+  const Block* block = state->heap.hit(request);
   return block == nullptr ? Address{} : block->ptr;
 }
 
@@ -91,12 +92,9 @@ Result<Block*, Error> DeviceAllocator::find_live(DeviceState& state, Address add
 }
 
 bool DeviceAllocator::free_unused(Address address) {
-  const auto state = state_.lock();
-  Block* block = state->heap.find_live(address);
-  if (block == nullptr || block->cold != nullptr) [[unlikely]]
-    return false;
-  state->heap.free(*block);
-  return true;
+  const std::size_t lane = lane_hints_.at(address);
+  const auto state = state_.try_lock_lane(lane);
+  return state && state->heap.free_unused(lane, address);
 }
 
 Result<bool, Error> DeviceAllocator::free(Address address, const BlockCheck* check) {

@@ -1,7 +1,8 @@
 // One device: what is known of it behind a lock, and the driver. It asks the heap first and acts on
 // what the heap decides; README.md says what each member does, driver call by driver call.
 //
-// Thread-safe: every member takes the device's lock. No callback runs under it.
+// Thread-safe: every member takes the device's lock, but hit() and free_unused() that of one lane,
+// so that hits on different streams do not wait for each other. No callback runs under either.
 #pragma once
 
 #include <optional>
@@ -15,6 +16,7 @@
 #include "allocator/stream_directory.h"
 #include "base/guarded.h"
 #include "base/ids.h"
+#include "base/lane_mutex.h"
 #include "base/result.h"
 #include "base/units.h"
 #include "cairn/block_map.h"
@@ -23,6 +25,7 @@
 #include "cairn/stats.h"
 #include "driver/driver.h"
 #include "heap/heap.h"
+#include "heap/lane.h"
 
 namespace cairn {
 
@@ -56,7 +59,7 @@ class DeviceAllocator {
 
   // What most calls are, with no more ado: a request that the cache serves while nothing is
   // pending, and a free of a live block that no other stream uses. Address 0, or false, where there
-  // is more to it: nothing has changed then.
+  // is more to it, or another thread has or wants the device's lock: nothing has changed then.
   Address hit(const HeapRequest& request);
   bool free_unused(Address address);
 
@@ -123,7 +126,8 @@ class DeviceAllocator {
   const DeviceIndex device_;
   const Shared shared_;
   const Bytes total_;  // Memory of the device.
-  Guarded<DeviceState> state_;
+  Guarded<DeviceState, LaneMutex<lane_count>> state_;
+  const LaneHints& lane_hints_;
 };
 
 }  // namespace cairn

@@ -17,11 +17,15 @@ class Mutex {
   Mutex& operator=(const Mutex&) = delete;
 
   void lock() {
-    if (is_locked_.exchange(true, std::memory_order_acquire)) [[unlikely]] {
+    if (!try_lock()) [[unlikely]]
       wait_and_lock();
-    }
   }
-  bool try_lock() { return !is_locked_.exchange(true, std::memory_order_acquire); }
+  // Sequentially consistent, as is_locked() is: of two threads that each lock one mutex and then
+  // look at the other's, one at least sees the other's locked.
+  bool try_lock() { return !is_locked_.exchange(true); }
+  bool is_locked() const { return is_locked_.load(); }
+  // Returns when it was seen not locked; what its last holder did has then happened.
+  void wait_until_unlocked() const;
   // REQUIRES: the calling thread holds it.
   void unlock() { is_locked_.store(false, std::memory_order_release); }
 

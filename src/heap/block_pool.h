@@ -14,10 +14,13 @@
 
 namespace cairn {
 
+struct Lane;
+
 // What one stream has in a pool.
 struct StreamShare {
-  explicit StreamShare(FreeOrder order) : index(order) {}
+  StreamShare(Lane& lane_of_stream, FreeOrder order) : lane(lane_of_stream), index(order) {}
 
+  Lane& lane;                // Of the stream that it was made for.
   std::size_t segments = 0;  // How many segments are its own.
   // Whether a block became free since the stream's work was last waited for: that work may still
   // use its memory.
@@ -30,24 +33,19 @@ struct BlockPool {
 
   // The share of a stream, or null if it has none.
   StreamShare* find_share(StreamId stream) {
-    if (last_share_ != nullptr && last_stream_ == stream) return last_share_;
     const auto found = shares.find(stream);
-    if (found == shares.end()) return nullptr;
-    last_stream_ = stream;
-    last_share_ = &found->second;
-    return last_share_;
+    return found == shares.end() ? nullptr : &found->second;
   }
   const StreamShare* find_share(StreamId stream) const {
     const auto found = shares.find(stream);
     return found == shares.end() ? nullptr : &found->second;
   }
   // Throws std::bad_alloc, and then nothing has changed.
-  StreamShare& make_share(StreamId stream) {
-    return shares.try_emplace(stream, order_).first->second;
+  StreamShare& make_share(StreamId stream, Lane& lane) {
+    return shares.try_emplace(stream, lane, order_).first->second;
   }
   // REQUIRES: there is no share of `to`.
   void rename_share(StreamId from, StreamId to) noexcept {
-    last_share_ = nullptr;
     auto share = shares.extract(from);
     if (share.empty()) return;
     share.key() = to;
@@ -55,7 +53,6 @@ struct BlockPool {
   }
   // Shares without a segment go: streams come and go by the thousand.
   void drop_empty_shares() {
-    last_share_ = nullptr;
     std::erase_if(shares, [](const auto& share) { return share.second.segments == 0; });
   }
 
@@ -65,8 +62,6 @@ struct BlockPool {
 
  private:
   const FreeOrder order_;
-  StreamId last_stream_;  // Most requests name the stream of the one before.
-  StreamShare* last_share_ = nullptr;
 };
 
 }  // namespace cairn

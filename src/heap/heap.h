@@ -4,24 +4,26 @@
 // policy but for the deviations in README.md.
 //
 // Between calls all of B, S, P, H, U1 to U6 and L of the invariant catalogue hold.
-// Not thread-safe.
+//
+// Not thread-safe, but that hit() and free_unused() of different lanes may run at the same time, as
+// long as nothing else does; lane_hints() may be read at any time.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <map>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
-#include "base/node_pool.h"
 #include "base/units.h"
 #include "cairn/block_map.h"
 #include "cairn/options.h"
 #include "heap/block.h"
 #include "heap/block_pool.h"
+#include "heap/lane.h"
 #include "heap/ledger.h"
-#include "heap/live_table.h"
 #include "heap/segment.h"
 #include "heap/size_policy.h"
 
@@ -45,6 +47,8 @@ struct SegmentLayout {
   std::vector<BlockLayout> blocks;
 };
 
+struct Merger;
+
 class Heap {
  public:
   Heap(DeviceIndex device, const Options& options);
@@ -56,6 +60,15 @@ class Heap {
   // searches count; another one, after something became free, is search_again().
   const Block* allocate(const HeapRequest& request) { return search(request, counts_searches_); }
   const Block* search_again(const HeapRequest& request) { return search(request, false); }
+
+  // What most calls are, within the stream's lane: search_again(), and find_live() and free() of a
+  // block without uses. Null, or false, where there is more to it, such as a peak of a statistic
+  // that only the whole heap can tell: nothing has changed then. REQUIRES: searches do not count,
+  // no block waits for events.
+  const Block* hit(const HeapRequest& request);
+  bool free_unused(std::size_t lane_index, Address address) noexcept;
+  // In which lane the block at an address is, most likely.
+  const LaneHints& lane_hints() const { return lane_hints_; }
 
   // What to ask of the driver when allocate() had nothing.
   Bytes segment_size(const HeapRequest& request) const;
@@ -71,7 +84,9 @@ class Heap {
   void adopt_segment(const SegmentLayout& layout);
 
   // The live block that starts here, or null.
-  Block* find_live(Address address) { return live_.find(address); }
+  Block* find_live(Address address) { return lane_at(address).live.find(address); }
+  const Block* find_live(Address address) const { return lane_at(address).live.find(address); }
+  std::size_t live_count() const;
   // Takes back a block, whatever its uses, and merges it with its free neighbours; one of these may
   // absorb its slot, so `block` must not be used after. REQUIRES: it is live.
   void free(Block& block) noexcept;
@@ -144,7 +159,7 @@ class Heap {
   DeviceIndex device() const { return device_; }
   const std::map<Address, Segment>& segments() const { return segments_; }
   const BlockPool& pool(PoolKind kind) const { return pools_[static_cast<std::size_t>(kind)]; }
-  const LiveTable& live() const { return live_; }
+  const std::array<Lane, lane_count>& lanes() const { return lanes_; }
   const SizePolicy& policy() const { return policy_; }
   const std::map<Address, ColdBlockFields>& cold_fields() const { return cold_fields_; }
   std::uint64_t next_registration_counter() const { return next_registration_counter_; }
@@ -154,11 +169,20 @@ class Heap {
     return pools_[static_cast<std::size_t>(SizePolicy::pool_of(rounded))];
   }
   const Block* search(const HeapRequest& request, bool counts);
+  Lane& lane_of_stream(StreamId stream) { return lanes_[lane_of(stream)]; }
+  // The lane that has the block at this address, if there is one.
+  const Lane& lane_at(Address address) const;
+  Lane& lane_at(Address address) {
+    return const_cast<Lane&>(std::as_const(*this).lane_at(address));
+  }
   Block* find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const;
   void reserve(BlockPool& pool, StreamId stream, std::size_t blocks);
   Segment& add_segment(Span span, BlockPool& pool, StreamId stream);
   const Block& hand_out(Block& block, const HeapRequest& request, Bytes rounded);
   void free_prefix(Block& block, Bytes prefix, bool counted);
+  Block& cut(Block& block, Bytes size, Lane& lane);
+  void make_live(Block& block, Bytes requested, Lane& lane);
+  void merge(Block& block, const Merger& merger) noexcept;
   Block& cut_to_size(Block& block, Bytes size, bool counted);
   void mark_allocated(Block& block, Bytes requested);
   void insert_free(Block& block);
@@ -168,12 +192,12 @@ class Heap {
 
   const DeviceIndex device_;
   SizePolicy policy_;
-  NodePool<Block> slots_;
   std::map<Address, Segment> segments_;
   std::map<Address, Segment>::node_type spare_segment_;  // For the next one (see reserve_segment).
   std::array<BlockPool, 2> pools_;
-  LiveTable live_;
   Ledger ledger_;
+  std::array<Lane, lane_count> lanes_;
+  LaneHints lane_hints_;
   std::uint64_t next_registration_counter_ = 1;
   bool is_limited_ = false;
   bool counts_searches_ = false;  // Derived from both, for the hit path.

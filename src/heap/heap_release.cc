@@ -129,7 +129,7 @@ void Heap::remove_segment(const Segment& segment) noexcept {
   Block& block = *segment.first;
   StreamShare& share = *block.share;
   share.index.erase(block);
-  slots_.give_back(block);
+  share.lane.slots.give_back(block);
   --share.segments;
   ledger_.segment_removed(segment.pool->kind, segment.span.size);
   segments_.erase(segment.span.begin);
@@ -138,6 +138,7 @@ void Heap::remove_segment(const Segment& segment) noexcept {
 void Heap::drop_empty_shares() noexcept {
   CAIRN_AUDIT(*this);
   for (BlockPool& pool : pools_) pool.drop_empty_shares();
+  for (Lane& lane : lanes_) lane.forget_shares();
 }
 
 bool Heap::can_add(Span span) const {

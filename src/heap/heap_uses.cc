@@ -50,11 +50,12 @@ void Heap::drop_cold_fields(Block& block) noexcept {
 void Heap::free_after_events(Block& block, std::int32_t event_count) noexcept {
   CAIRN_AUDIT(*this);
   CAIRN_HOLDS(event_count_not_negative, event_count > 0);
-  live_.erase(block);
+  Lane& lane = block.share->lane;
+  lane.live.erase(block);
   block.allocated = false;
   block.event_count = event_count;
   if (block.cold != nullptr) drop_cold_fields(block);
-  ledger_.freed(block.pool->kind, block.size);
+  lane.ledger->freed(block.pool->kind, block.size);
 }
 
 bool Heap::knows(StreamKey stream) const {
@@ -85,6 +86,7 @@ void Heap::retire_stream(StreamKey stream, StreamId retired) noexcept {
 
 void Heap::rename_segments(StreamId from, StreamId to) noexcept {
   for (BlockPool& pool : pools_) pool.rename_share(from, to);
+  for (Lane& lane : lanes_) lane.forget_shares();
   for (auto& [address, segment] : segments_) {
     if (segment.stream != from) continue;
     segment.stream = to;

@@ -1,5 +1,6 @@
 #include "heap/ledger.h"
 
+#include <bit>
 #include <cstdlib>
 
 namespace cairn {
@@ -58,13 +59,43 @@ void Ledger::move_to(Stat& stat, std::int64_t current) {
   stat.peak = std::max(stat.peak, current);
 }
 
+void Ledger::add_up(Quantity quantity, PooledStat& whole) const {
+  whole.clear();
+  for (std::uint32_t left = used_lanes_; left != 0; left &= left - 1) {
+    whole.include(lanes_[static_cast<std::size_t>(std::countr_zero(left))].part(quantity));
+  }
+}
+
+PooledStat Ledger::sum(Quantity quantity) const {
+  PooledStat sum = wholes_[static_cast<std::size_t>(quantity)];
+  add_up(quantity, sum);
+  return sum;
+}
+
+void Ledger::share_out(Quantity quantity) {
+  PooledStat& all = whole(quantity);
+  add_up(quantity, all);
+  all.note_peak();
+  // As many parts as a power of two, so as to divide by a shift.
+  const int parts_log2 = std::bit_width(static_cast<unsigned>(std::popcount(used_lanes_) - 1));
+  const PooledPeak room = all.room();
+  const std::int64_t small = room.pools[0] >> parts_log2;
+  const std::int64_t large = room.pools[1] >> parts_log2;
+  const std::int64_t both = room.all >> parts_log2;
+  for (std::uint32_t left = used_lanes_; left != 0; left &= left - 1) {
+    StatPart& part = lanes_[static_cast<std::size_t>(std::countr_zero(left))].part(quantity);
+    part.ceiling = {{part.current[0] + small, part.current[1] + large},
+                    part.current[0] + part.current[1] + both};
+  }
+}
+
 void Ledger::note_active_peaks() {
-  const auto small = static_cast<std::size_t>(PoolKind::small);
-  const auto large = static_cast<std::size_t>(PoolKind::large);
-  active_peak_.note(allocation_.current(PoolKind::small) + pending_.blocks[small],
-                    allocation_.current(PoolKind::large) + pending_.blocks[large]);
-  active_bytes_peak_.note(allocated_bytes_.current(PoolKind::small) + pending_.bytes[small],
-                          allocated_bytes_.current(PoolKind::large) + pending_.bytes[large]);
+  const PooledStat blocks = sum(Quantity::allocation);
+  const PooledStat bytes = sum(Quantity::allocated_bytes);
+  active_peak_.note(blocks.current(PoolKind::small) + pending_.blocks[0],
+                    blocks.current(PoolKind::large) + pending_.blocks[1]);
+  active_bytes_peak_.note(bytes.current(PoolKind::small) + pending_.bytes[0],
+                          bytes.current(PoolKind::large) + pending_.bytes[1]);
 }
 
 void Ledger::segment_added(PoolKind pool, Bytes size) {
@@ -87,17 +118,18 @@ void Ledger::max_split_size_changed(Bytes max_split_size, std::int64_t allocatio
 }
 
 DeviceStats Ledger::read() const {
+  const PooledStat blocks = sum(Quantity::allocation);
+  const PooledStat bytes = sum(Quantity::allocated_bytes);
   DeviceStats stats;
-  stats.allocation = allocation_.read();
+  stats.allocation = blocks.read();
   stats.segment = segment_.read();
-  stats.active = allocation_.read_with(pending_.blocks, pending_at_reset_.blocks, active_peak_);
-  stats.inactive_split = inactive_split_.read();
-  stats.allocated_bytes = allocated_bytes_.read();
+  stats.active = blocks.read_with(pending_.blocks, pending_at_reset_.blocks, active_peak_);
+  stats.inactive_split = sum(Quantity::inactive_split).read();
+  stats.allocated_bytes = bytes.read();
   stats.reserved_bytes = reserved_bytes_.read();
-  stats.active_bytes =
-      allocated_bytes_.read_with(pending_.bytes, pending_at_reset_.bytes, active_bytes_peak_);
-  stats.inactive_split_bytes = inactive_split_bytes_.read();
-  stats.requested_bytes = requested_bytes_.read();
+  stats.active_bytes = bytes.read_with(pending_.bytes, pending_at_reset_.bytes, active_bytes_peak_);
+  stats.inactive_split_bytes = sum(Quantity::inactive_split_bytes).read();
+  stats.requested_bytes = sum(Quantity::requested_bytes).read();
   stats.oversize_allocations = oversize_allocations_;
   stats.oversize_segments = oversize_segments_;
   stats.num_alloc_retries = num_alloc_retries_;
@@ -110,15 +142,15 @@ DeviceStats Ledger::read() const {
   return stats;
 }
 
-std::array<PooledStat*, 7> Ledger::pooled_stats() {
-  return {&allocation_,           &allocated_bytes_, &requested_bytes_, &inactive_split_,
-          &inactive_split_bytes_, &segment_,         &reserved_bytes_};
-}
-
 void Ledger::reset_peak() {
-  for (PooledStat* stat : pooled_stats()) {
-    stat->reset_peak();
+  for (std::size_t i = 0; i < quantity_count; ++i) {
+    const auto quantity = static_cast<Quantity>(i);
+    add_up(quantity, whole(quantity));
+    whole(quantity).reset_peak();
+    if (used_lanes_ != 0) share_out(quantity);
   }
+  segment_.reset_peak();
+  reserved_bytes_.reset_peak();
   active_peak_ = {};
   active_bytes_peak_ = {};
   note_active_peaks();
@@ -127,9 +159,13 @@ void Ledger::reset_peak() {
 }
 
 void Ledger::reset_accumulated() {
-  for (PooledStat* stat : pooled_stats()) {
-    stat->reset_accumulated();
+  for (std::size_t i = 0; i < quantity_count; ++i) {
+    const auto quantity = static_cast<Quantity>(i);
+    add_up(quantity, whole(quantity));
+    whole(quantity).reset_accumulated();
   }
+  segment_.reset_accumulated();
+  reserved_bytes_.reset_accumulated();
   pending_at_reset_ = pending_;
   oversize_allocations_.allocated = oversize_allocations_.freed = 0;
   oversize_segments_.allocated = oversize_segments_.freed = 0;

@@ -1,13 +1,19 @@
 // The statistics of one heap. Each fact is posted once, where it happens; numbers are sums of what
 // was posted, and equal a recount of the blocks at any time (L2 to L7). Meanings are PyTorch's.
 //
-// Not thread-safe.
+// A lane posts its hits without a look at the others, and yet all peaks are exact: each quantity of
+// a lane has a ceiling, and the ceilings of all lanes add up to no more than the peak (L9), so that
+// below them no peak is passed. What passes a ceiling is posted with the whole ledger at hand: it
+// is a peak or it is not, and what is left below the peak is shared out anew.
+//
+// Not thread-safe. Different lanes may post at the same time what has_room() for.
 #pragma once
 
 #include <algorithm>
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 
 #include "base/ids.h"
 #include "base/units.h"
@@ -29,6 +35,27 @@ struct PooledPeak {
   }
 };
 
+// A lane's part of a quantity of both pools.
+struct StatPart {
+  std::array<std::int64_t, 2> current{};
+  std::array<std::int64_t, 2> added{};
+  PooledPeak ceiling;
+
+  // Whether n more pass no ceiling.
+  bool has_room(PoolKind pool, std::int64_t n) const {
+    const auto p = static_cast<std::size_t>(pool);
+    return current[p] + n <= ceiling.pools[p] && current[0] + current[1] + n <= ceiling.all;
+  }
+  void add(PoolKind pool, std::int64_t n) {
+    current[static_cast<std::size_t>(pool)] += n;
+    added[static_cast<std::size_t>(pool)] += n;
+  }
+  void change(PoolKind pool, std::int64_t n) {
+    current[static_cast<std::size_t>(pool)] += n;
+    added[static_cast<std::size_t>(pool)] += n > 0 ? n : 0;
+  }
+};
+
 // A quantity of both pools. What was freed is derived: all that was added less what is there.
 class PooledStat {
  public:
@@ -47,6 +74,19 @@ class PooledStat {
   }
   std::int64_t current(PoolKind pool) const { return current_[static_cast<std::size_t>(pool)]; }
   std::int64_t all() const { return current_[0] + current_[1]; }
+  // What is there is the sum of the parts that follow.
+  void clear() { current_ = added_ = {}; }
+  void include(const StatPart& part) {
+    for (std::size_t pool = 0; pool < current_.size(); ++pool) {
+      current_[pool] += part.current[pool];
+      added_[pool] += part.added[pool];
+    }
+  }
+  void note_peak() { peak_.note(current_[0], current_[1]); }
+  // How much more passes no peak.
+  PooledPeak room() const {
+    return {{peak_.pools[0] - current_[0], peak_.pools[1] - current_[1]}, peak_.all - all()};
+  }
   void reset_peak();
   void reset_accumulated();
   StatArray read() const;
@@ -65,43 +105,99 @@ class PooledStat {
   std::array<std::int64_t, 2> freed_at_reset_{};
 };
 
-class Ledger {
- public:
-  explicit Ledger(Bytes max_split_size) : max_split_size_(max_split_size) {}
+// How the free blocks that are part of a larger segment change, and their bytes.
+struct SplitChange {
+  std::int64_t blocks = 0;
+  std::int64_t bytes = 0;
 
-  // ---- facts of the heap; sizes are the block's, but for `requested` ----
-  void handed_out(PoolKind pool, Bytes size, Bytes requested) {
-    allocation_.add(pool, 1);
-    allocated_bytes_.add(pool, signed_count(size));
-    requested_bytes_.add(pool, signed_count(requested));
-    if (size >= max_split_size_) add(oversize_allocations_);
-    if (pending_.is_any()) note_active_peaks();
+  SplitChange& operator+=(const SplitChange& more) {
+    blocks += more.blocks;
+    bytes += more.bytes;
+    return *this;
   }
+};
+
+// A block that is handed out, or freed, and what that does to its neighbourhood.
+struct HandedOut {
+  Bytes size;
+  Bytes requested;
+  SplitChange split;
+};
+
+inline constexpr std::size_t lane_count = 16;
+
+// What hits change, and lanes therefore have parts of.
+enum class Quantity : std::uint8_t {
+  allocation,
+  allocated_bytes,
+  requested_bytes,
+  inactive_split,
+  inactive_split_bytes
+};
+inline constexpr std::size_t quantity_count = 5;
+
+class Ledger;
+
+// Where facts of a lane's blocks are posted; sizes are the block's, but for `requested`.
+class alignas(128) LaneLedger {
+ public:
+  LaneLedger(Ledger& whole, std::size_t lane) : whole_(whole), lane_(lane) {}
+  LaneLedger(const LaneLedger&) = delete;
+  LaneLedger& operator=(const LaneLedger&) = delete;
+
+  // Post a hit, and a free of a block that nobody waits for, while other lanes may post. False
+  // where they cannot, since a ceiling or a count of the whole would change: nothing is posted
+  // then. REQUIRES of a hit: nothing is pending.
+  bool try_hand_out(PoolKind pool, const HandedOut& block);
+  bool try_free(PoolKind pool, const HandedOut& block);
+
+  void handed_out(PoolKind pool, Bytes size, Bytes requested);
   // The caller gave the block back. From here to became_free() it is pending: active, but not
   // allocated.
-  void freed(PoolKind pool, Bytes size) {
-    allocation_.subtract(pool, 1);
-    allocated_bytes_.subtract(pool, signed_count(size));
-    pending_.change(pool, 1, signed_count(size));
-    if (size >= max_split_size_) subtract(oversize_allocations_);
-  }
+  void freed(PoolKind pool, Bytes size);
   // Nothing uses the block any more.
-  void became_free(PoolKind pool, Bytes size, Bytes requested) {
-    pending_.change(pool, -1, -signed_count(size));
-    requested_bytes_.subtract(pool, signed_count(requested));
-  }
+  void became_free(PoolKind pool, Bytes size, Bytes requested);
   // Both at once: a block that nobody waits for.
-  void freed_at_once(PoolKind pool, Bytes size, Bytes requested) {
-    allocation_.subtract(pool, 1);
-    allocated_bytes_.subtract(pool, signed_count(size));
-    requested_bytes_.subtract(pool, signed_count(requested));
-    if (size >= max_split_size_) subtract(oversize_allocations_);
-  }
+  void freed_at_once(PoolKind pool, Bytes size, Bytes requested);
   // The free blocks that are part of a larger segment changed by so many, and so many bytes.
   void inactive_split_changed(PoolKind pool, std::int64_t blocks, std::int64_t bytes) {
-    inactive_split_.change(pool, blocks);
-    inactive_split_bytes_.change(pool, bytes);
+    change(Quantity::inactive_split, pool, blocks);
+    change(Quantity::inactive_split_bytes, pool, bytes);
   }
+
+  const StatPart& part(Quantity quantity) const {
+    return parts_[static_cast<std::size_t>(quantity)];
+  }
+
+ private:
+  friend class Ledger;
+
+  StatPart& part(Quantity quantity) { return parts_[static_cast<std::size_t>(quantity)]; }
+  bool try_change_split(PoolKind pool, const SplitChange& change);
+  void add(Quantity quantity, PoolKind pool, std::int64_t n);
+  void subtract(Quantity quantity, PoolKind pool, std::int64_t n) {
+    part(quantity).current[static_cast<std::size_t>(pool)] -= n;
+  }
+  void change(Quantity quantity, PoolKind pool, std::int64_t n) {
+    if (n > 0) add(quantity, pool, n);
+    if (n < 0) subtract(quantity, pool, -n);
+  }
+
+  Ledger& whole_;
+  const std::size_t lane_;
+  std::array<StatPart, quantity_count> parts_;
+};
+
+class Ledger {
+ public:
+  explicit Ledger(Bytes max_split_size)
+      : Ledger(max_split_size, std::make_index_sequence<lane_count>()) {}
+  Ledger(const Ledger&) = delete;
+  Ledger& operator=(const Ledger&) = delete;
+
+  // ---- facts of the heap ----
+  LaneLedger& lane(std::size_t lane) { return lanes_[lane]; }
+  const LaneLedger& lane(std::size_t lane) const { return lanes_[lane]; }
   void segment_added(PoolKind pool, Bytes size);
   void segment_removed(PoolKind pool, Bytes size);
   // What is oversize was counted anew: so many live blocks, and segments.
@@ -135,23 +231,33 @@ class Ledger {
   void reset_peak();
   void reset_accumulated();
 
+  // For checkers: the sum of the lanes' parts, and its peak.
+  PooledStat sum(Quantity quantity) const;
+
  private:
+  friend class LaneLedger;
+
+  template <std::size_t... lanes>
+  Ledger(Bytes max_split_size, std::index_sequence<lanes...>)
+      : lanes_{LaneLedger(*this, lanes)...}, max_split_size_(max_split_size) {}
+
+  PooledStat& whole(Quantity quantity) { return wholes_[static_cast<std::size_t>(quantity)]; }
+  void add_up(Quantity quantity, PooledStat& whole) const;
+  // Notes the sum of the lanes' parts, and its peak, and shares out what is left below that.
+  // REQUIRES: a lane is in use.
+  void share_out(Quantity quantity);
   static void add(Stat& stat);
   static void subtract(Stat& stat);
   static void move_to(Stat& stat, std::int64_t current);
   void note_active_peaks();
-  std::array<PooledStat*, 7> pooled_stats();
-
   // What is active is what is allocated and what is pending. As long as nothing is pending both are
   // equal, and so are their peaks; only above that a peak of its own is noted.
-  PooledStat allocation_;
-  PooledStat allocated_bytes_;
-  PooledStat requested_bytes_;
+  std::array<LaneLedger, lane_count> lanes_;
+  std::uint32_t used_lanes_ = 0;                   // A bit each; the parts of all others are 0.
+  std::array<PooledStat, quantity_count> wholes_;  // As of the last share_out().
   Pending pending_;
   PooledPeak active_peak_;
   PooledPeak active_bytes_peak_;
-  PooledStat inactive_split_;
-  PooledStat inactive_split_bytes_;
   PooledStat segment_;
   PooledStat reserved_bytes_;
   Stat oversize_allocations_;
@@ -165,5 +271,72 @@ class Ledger {
   Bytes max_split_size_;
   Pending pending_at_reset_;  // Of what accumulated.
 };
+
+inline bool LaneLedger::try_change_split(PoolKind pool, const SplitChange& change) {
+  StatPart& blocks = part(Quantity::inactive_split);
+  StatPart& bytes = part(Quantity::inactive_split_bytes);
+  if (!blocks.has_room(pool, change.blocks) || !bytes.has_room(pool, change.bytes)) return false;
+  blocks.change(pool, change.blocks);
+  bytes.change(pool, change.bytes);
+  return true;
+}
+
+inline bool LaneLedger::try_hand_out(PoolKind pool, const HandedOut& block) {
+  StatPart& allocation = part(Quantity::allocation);
+  StatPart& allocated = part(Quantity::allocated_bytes);
+  StatPart& requested = part(Quantity::requested_bytes);
+  const bool has_room = block.size < whole_.max_split_size_ && allocation.has_room(pool, 1) &&
+                        allocated.has_room(pool, signed_count(block.size)) &&
+                        requested.has_room(pool, signed_count(block.requested));
+  if (!has_room || !try_change_split(pool, block.split)) return false;
+  allocation.add(pool, 1);
+  allocated.add(pool, signed_count(block.size));
+  requested.add(pool, signed_count(block.requested));
+  return true;
+}
+
+inline bool LaneLedger::try_free(PoolKind pool, const HandedOut& block) {
+  if (block.size >= whole_.max_split_size_ || !try_change_split(pool, block.split)) return false;
+  subtract(Quantity::allocation, pool, 1);
+  subtract(Quantity::allocated_bytes, pool, signed_count(block.size));
+  subtract(Quantity::requested_bytes, pool, signed_count(block.requested));
+  return true;
+}
+
+inline void LaneLedger::add(Quantity quantity, PoolKind pool, std::int64_t n) {
+  StatPart& changed = part(quantity);
+  changed.add(pool, n);
+  if (!changed.has_room(pool, 0)) [[unlikely]] {
+    whole_.used_lanes_ |= std::uint32_t{1} << lane_;
+    whole_.share_out(quantity);
+  }
+}
+
+inline void LaneLedger::handed_out(PoolKind pool, Bytes size, Bytes requested) {
+  add(Quantity::allocation, pool, 1);
+  add(Quantity::allocated_bytes, pool, signed_count(size));
+  add(Quantity::requested_bytes, pool, signed_count(requested));
+  if (size >= whole_.max_split_size_) Ledger::add(whole_.oversize_allocations_);
+  if (whole_.pending_.is_any()) whole_.note_active_peaks();
+}
+
+inline void LaneLedger::freed(PoolKind pool, Bytes size) {
+  subtract(Quantity::allocation, pool, 1);
+  subtract(Quantity::allocated_bytes, pool, signed_count(size));
+  whole_.pending_.change(pool, 1, signed_count(size));
+  if (size >= whole_.max_split_size_) Ledger::subtract(whole_.oversize_allocations_);
+}
+
+inline void LaneLedger::became_free(PoolKind pool, Bytes size, Bytes requested) {
+  whole_.pending_.change(pool, -1, -signed_count(size));
+  subtract(Quantity::requested_bytes, pool, signed_count(requested));
+}
+
+inline void LaneLedger::freed_at_once(PoolKind pool, Bytes size, Bytes requested) {
+  subtract(Quantity::allocation, pool, 1);
+  subtract(Quantity::allocated_bytes, pool, signed_count(size));
+  subtract(Quantity::requested_bytes, pool, signed_count(requested));
+  if (size >= whole_.max_split_size_) Ledger::subtract(whole_.oversize_allocations_);
+}
 
 }  // namespace cairn

@@ -21,7 +21,7 @@ TEST(Ledger, BeginsAtZero) {
 // Hand out 600 bytes in 1024, and give them back.
 TEST(Ledger, ABlockComesAndGoes) {
   Ledger ledger(unlimited);
-  ledger.handed_out(PoolKind::small, 1024_B, 600_B);
+  ledger.lane(0).handed_out(PoolKind::small, 1024_B, 600_B);
   DeviceStats stats = ledger.read();
   EXPECT_EQ(stats.allocation.small_pool, (Stat{1, 1, 1, 0}));
   EXPECT_EQ(stats.active.small_pool, (Stat{1, 1, 1, 0}));
@@ -31,14 +31,14 @@ TEST(Ledger, ABlockComesAndGoes) {
   EXPECT_EQ(stats.requested_bytes.all, stats.requested_bytes.small_pool);
   EXPECT_EQ(stats.requested_bytes.large_pool, Stat{});
 
-  ledger.freed(PoolKind::small, 1024_B);
+  ledger.lane(0).freed(PoolKind::small, 1024_B);
   stats = ledger.read();
   EXPECT_EQ(stats.allocation.all, (Stat{0, 1, 1, 1}));
   EXPECT_EQ(stats.allocated_bytes.all, (Stat{0, 1024, 1024, 1024}));
   EXPECT_EQ(stats.active.all, (Stat{1, 1, 1, 0}));  // As long as it waits for other streams.
   EXPECT_EQ(stats.requested_bytes.all, (Stat{600, 600, 600, 0}));
 
-  ledger.became_free(PoolKind::small, 1024_B, 600_B);
+  ledger.lane(0).became_free(PoolKind::small, 1024_B, 600_B);
   stats = ledger.read();
   EXPECT_EQ(stats.active.all, (Stat{0, 1, 1, 1}));
   EXPECT_EQ(stats.active_bytes.all, (Stat{0, 1024, 1024, 1024}));
@@ -49,26 +49,26 @@ TEST(Ledger, ABlockThatNobodyWaitsForGoesInOneStep) {
   Ledger in_one(512_B);
   Ledger in_two(512_B);
   for (Ledger* ledger : {&in_one, &in_two}) {
-    ledger->handed_out(PoolKind::small, 1024_B, 600_B);
-    ledger->handed_out(PoolKind::large, 2_MiB, 2_MiB);
+    ledger->lane(0).handed_out(PoolKind::small, 1024_B, 600_B);
+    ledger->lane(0).handed_out(PoolKind::large, 2_MiB, 2_MiB);
   }
-  in_one.freed_at_once(PoolKind::small, 1024_B, 600_B);
-  in_two.freed(PoolKind::small, 1024_B);
-  in_two.became_free(PoolKind::small, 1024_B, 600_B);
+  in_one.lane(0).freed_at_once(PoolKind::small, 1024_B, 600_B);
+  in_two.lane(0).freed(PoolKind::small, 1024_B);
+  in_two.lane(0).became_free(PoolKind::small, 1024_B, 600_B);
   EXPECT_EQ(in_one.read(), in_two.read());
   EXPECT_EQ(in_one.read().oversize_allocations, (Stat{1, 2, 2, 1}));
 }
 
 TEST(Ledger, WhatIsPendingIsActiveAtThePeak) {
   Ledger ledger(unlimited);
-  ledger.handed_out(PoolKind::small, 1_KiB, 1_B);
-  ledger.freed(PoolKind::small, 1_KiB);
-  ledger.handed_out(PoolKind::small, 2_KiB, 1_B);
+  ledger.lane(0).handed_out(PoolKind::small, 1_KiB, 1_B);
+  ledger.lane(0).freed(PoolKind::small, 1_KiB);
+  ledger.lane(0).handed_out(PoolKind::small, 2_KiB, 1_B);
   EXPECT_EQ(ledger.pending().blocks[0], 1);
   EXPECT_EQ(ledger.pending().bytes[0], 1024);
   EXPECT_EQ(ledger.pending().bytes[1], 0);
   EXPECT_EQ(ledger.read().active_bytes.small_pool, (Stat{3072, 3072, 3072, 0}));
-  ledger.became_free(PoolKind::small, 1_KiB, 1_B);
+  ledger.lane(0).became_free(PoolKind::small, 1_KiB, 1_B);
   EXPECT_FALSE(ledger.pending().is_any());
   EXPECT_EQ(ledger.read().active_bytes.small_pool, (Stat{2048, 3072, 3072, 1024}));
   EXPECT_EQ(ledger.read().allocated_bytes.small_pool, (Stat{2048, 2048, 3072, 1024}));
@@ -76,7 +76,7 @@ TEST(Ledger, WhatIsPendingIsActiveAtThePeak) {
 
 TEST(Ledger, ANewLimitOfSplitsPostsTheDifference) {
   Ledger ledger(64_MiB);
-  ledger.handed_out(PoolKind::large, 64_MiB, 1_B);
+  ledger.lane(0).handed_out(PoolKind::large, 64_MiB, 1_B);
   ledger.segment_added(PoolKind::large, 64_MiB);
   ledger.max_split_size_changed(20_MiB, 3, 4);
   EXPECT_EQ(ledger.read().max_split_size_bytes, (20_MiB).count);
@@ -97,9 +97,9 @@ TEST(Ledger, WhatIsReservedIsOfBothPools) {
 // The peak of both pools is of their sum at one time, not the sum of their peaks.
 TEST(Ledger, ThePeakOfAllIsNotTheSumOfPeaks) {
   Ledger ledger(unlimited);
-  ledger.handed_out(PoolKind::small, 1_KiB, 1_B);
-  ledger.freed(PoolKind::small, 1_KiB);
-  ledger.handed_out(PoolKind::large, 2_KiB, 1_B);
+  ledger.lane(0).handed_out(PoolKind::small, 1_KiB, 1_B);
+  ledger.lane(0).freed(PoolKind::small, 1_KiB);
+  ledger.lane(0).handed_out(PoolKind::large, 2_KiB, 1_B);
   const StatArray bytes = ledger.read().allocated_bytes;
   EXPECT_EQ(bytes.small_pool, (Stat{0, 1024, 1024, 1024}));
   EXPECT_EQ(bytes.large_pool, (Stat{2048, 2048, 2048, 0}));
@@ -120,11 +120,11 @@ TEST(Ledger, SegmentsAndReservedBytesArePerPool) {
 
 TEST(Ledger, InactiveSplitChangesByBothSigns) {
   Ledger ledger(unlimited);
-  ledger.inactive_split_changed(PoolKind::large, 1, 4096);   // An unsplit block was split.
-  ledger.inactive_split_changed(PoolKind::large, 0, -1024);  // The remainder was cut again.
-  ledger.inactive_split_changed(PoolKind::large, 1, 1024);   // That piece is free again.
-  ledger.inactive_split_changed(PoolKind::large, -1, 2048);  // Both merge round a third.
-  ledger.inactive_split_changed(PoolKind::large, 0, 0);
+  ledger.lane(0).inactive_split_changed(PoolKind::large, 1, 4096);   // An unsplit block was split.
+  ledger.lane(0).inactive_split_changed(PoolKind::large, 0, -1024);  // The remainder was cut again.
+  ledger.lane(0).inactive_split_changed(PoolKind::large, 1, 1024);   // That piece is free again.
+  ledger.lane(0).inactive_split_changed(PoolKind::large, -1, 2048);  // Both merge round a third.
+  ledger.lane(0).inactive_split_changed(PoolKind::large, 0, 0);
   const DeviceStats stats = ledger.read();
   EXPECT_EQ(stats.inactive_split.large_pool, (Stat{1, 2, 2, 1}));
   EXPECT_EQ(stats.inactive_split_bytes.large_pool, (Stat{6144, 6144, 7168, 1024}));
@@ -134,17 +134,17 @@ TEST(Ledger, InactiveSplitChangesByBothSigns) {
 TEST(Ledger, OversizeIsFromMaxSplitSize) {
   Ledger ledger(64_MiB);
   ledger.segment_added(PoolKind::large, 64_MiB - 512_B);
-  ledger.handed_out(PoolKind::large, 64_MiB - 512_B, 1_B);
+  ledger.lane(0).handed_out(PoolKind::large, 64_MiB - 512_B, 1_B);
   EXPECT_EQ(ledger.read().oversize_segments, Stat{});
   EXPECT_EQ(ledger.read().oversize_allocations, Stat{});
 
   ledger.segment_added(PoolKind::large, 64_MiB);
-  ledger.handed_out(PoolKind::large, 64_MiB, 1_B);
+  ledger.lane(0).handed_out(PoolKind::large, 64_MiB, 1_B);
   EXPECT_EQ(ledger.read().oversize_segments, (Stat{1, 1, 1, 0}));
   EXPECT_EQ(ledger.read().oversize_allocations, (Stat{1, 1, 1, 0}));
 
-  ledger.freed(PoolKind::large, 64_MiB - 512_B);
-  ledger.freed(PoolKind::large, 64_MiB);
+  ledger.lane(0).freed(PoolKind::large, 64_MiB - 512_B);
+  ledger.lane(0).freed(PoolKind::large, 64_MiB);
   ledger.segment_removed(PoolKind::large, 64_MiB - 512_B);
   ledger.segment_removed(PoolKind::large, 64_MiB);
   EXPECT_EQ(ledger.read().oversize_segments, (Stat{0, 1, 1, 1}));
@@ -159,13 +159,13 @@ TEST(Ledger, WithoutALimitNothingIsOversize) {
 
 TEST(Ledger, ResettingThePeakBringsItToWhatIsThere) {
   Ledger ledger(1_MiB);
-  ledger.handed_out(PoolKind::small, 1_MiB, 5_B);
-  ledger.handed_out(PoolKind::large, 2_MiB, 7_B);
+  ledger.lane(0).handed_out(PoolKind::small, 1_MiB, 5_B);
+  ledger.lane(0).handed_out(PoolKind::large, 2_MiB, 7_B);
   ledger.segment_added(PoolKind::large, 20_MiB);
-  ledger.inactive_split_changed(PoolKind::small, 1, 512);
-  ledger.inactive_split_changed(PoolKind::small, -1, -512);
-  ledger.freed(PoolKind::small, 1_MiB);
-  ledger.became_free(PoolKind::small, 1_MiB, 5_B);
+  ledger.lane(0).inactive_split_changed(PoolKind::small, 1, 512);
+  ledger.lane(0).inactive_split_changed(PoolKind::small, -1, -512);
+  ledger.lane(0).freed(PoolKind::small, 1_MiB);
+  ledger.lane(0).became_free(PoolKind::small, 1_MiB, 5_B);
   ledger.segment_removed(PoolKind::large, 20_MiB);
   ledger.reset_peak();
   const DeviceStats stats = ledger.read();
@@ -182,15 +182,15 @@ TEST(Ledger, ResettingThePeakBringsItToWhatIsThere) {
   EXPECT_EQ(stats.oversize_allocations, (Stat{1, 1, 2, 1}));
   EXPECT_EQ(stats.oversize_segments, (Stat{0, 0, 1, 1}));
 
-  ledger.handed_out(PoolKind::small, 1_MiB, 1_B);  // The next peak counts from here.
+  ledger.lane(0).handed_out(PoolKind::small, 1_MiB, 1_B);  // The next peak counts from here.
   EXPECT_EQ(ledger.read().allocation.all, (Stat{2, 2, 3, 1}));
 }
 
 TEST(Ledger, ResettingWhatAccumulatedKeepsCurrentAndPeak) {
   Ledger ledger(1_MiB);
-  ledger.handed_out(PoolKind::small, 1_MiB, 100_B);
-  ledger.handed_out(PoolKind::large, 2_MiB, 200_B);
-  ledger.freed(PoolKind::small, 1_MiB);
+  ledger.lane(0).handed_out(PoolKind::small, 1_MiB, 100_B);
+  ledger.lane(0).handed_out(PoolKind::large, 2_MiB, 200_B);
+  ledger.lane(0).freed(PoolKind::small, 1_MiB);
   ledger.segment_added(PoolKind::large, 20_MiB);
   ledger.reset_accumulated();
   DeviceStats stats = ledger.read();
@@ -204,9 +204,9 @@ TEST(Ledger, ResettingWhatAccumulatedKeepsCurrentAndPeak) {
   EXPECT_EQ(stats.oversize_segments, (Stat{1, 1, 0, 0}));
 
   // What is freed after the reset counts as freed, though it was handed out before.
-  ledger.became_free(PoolKind::small, 1_MiB, 100_B);
-  ledger.freed(PoolKind::large, 2_MiB);
-  ledger.handed_out(PoolKind::large, 2_MiB, 50_B);
+  ledger.lane(0).became_free(PoolKind::small, 1_MiB, 100_B);
+  ledger.lane(0).freed(PoolKind::large, 2_MiB);
+  ledger.lane(0).handed_out(PoolKind::large, 2_MiB, 50_B);
   stats = ledger.read();
   EXPECT_EQ(stats.allocation.all, (Stat{1, 2, 1, 1}));
   EXPECT_EQ(stats.active.all, (Stat{2, 2, 1, 1}));

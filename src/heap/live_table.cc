@@ -5,7 +5,7 @@
 namespace cairn {
 namespace {
 
-constexpr std::size_t initial_capacity_log2 = 8;
+constexpr std::size_t initial_capacity_log2 = 6;
 
 }  // namespace
 
@@ -22,10 +22,15 @@ void LiveTable::insert(Block& block) {
 }
 
 void LiveTable::erase(const Block& block) {
+  std::size_t slot = home(block.ptr);
+  while (slots_[slot].block != &block) slot = next(slot);
+  erase_slot(slot);
+}
+
+void LiveTable::erase_slot(std::size_t slot) {
   CAIRN_AUDIT(*this);
   Slot* const slots = slots_.data();
-  std::size_t hole = home(block.ptr);
-  while (slots[hole].block != &block) hole = next(hole);
+  std::size_t hole = slot;
   // Entries behind the hole move up, unless that would put them before their home.
   for (std::size_t i = next(hole); slots[i].block != nullptr; i = next(i)) {
     const std::size_t distance_home = (i - home(slots[i].address)) & mask_;

@@ -25,13 +25,17 @@ class LiveTable {
   // REQUIRES: room was reserved; no entry has the block's address.
   void insert(Block& block);
   // The block at this address, or null.
-  Block* find(Address address) const {
+  Block* find(Address address) const { return block_in(slot_of(address)); }
+  // The slot of the block at this address; an empty one if there is none.
+  std::size_t slot_of(Address address) const {
     const Slot* const slots = slots_.data();
-    for (std::size_t i = home(address);; i = next(i)) {
-      if (slots[i].block == nullptr) return nullptr;
-      if (slots[i].address == address) return slots[i].block;
-    }
+    std::size_t i = home(address);
+    while (slots[i].block != nullptr && slots[i].address != address) i = next(i);
+    return i;
   }
+  Block* block_in(std::size_t slot) const { return slots_[slot].block; }
+  // REQUIRES: the slot is not empty.
+  void erase_slot(std::size_t slot);
   // REQUIRES: the block is in the table.
   void erase(const Block& block);
 

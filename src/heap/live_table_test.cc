@@ -104,8 +104,8 @@ void remove_in_every_order(const std::vector<Address>& chain) {
 }
 
 TEST_F(LiveTableTest, RemovalClosesTheProbeChain) {
-  std::vector<Address> chain = at_home_in(100, 4);
-  for (const Address address : at_home_in(101, 2)) chain.push_back(address);
+  std::vector<Address> chain = at_home_in(20, 4);
+  for (const Address address : at_home_in(21, 2)) chain.push_back(address);
   remove_in_every_order(chain);
 }
 

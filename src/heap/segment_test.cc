@@ -6,6 +6,7 @@
 #include <string>
 
 #include "heap/block_pool.h"
+#include "heap/lane.h"
 
 namespace cairn {
 namespace {
@@ -28,7 +29,7 @@ class SegmentTest : public testing::Test {
     block.segment = &segment_;
     block.pool = &pool_;
     block.stream = StreamId{7};
-    block.share = &pool_.make_share(StreamId{7});
+    block.share = &pool_.make_share(StreamId{7}, lane_);
     block.registration_counter = 5;
     block.device = 3;
     segment_.first = &block;
@@ -48,6 +49,7 @@ class SegmentTest : public testing::Test {
     return text;
   }
 
+  Lane lane_;
   BlockPool pool_{PoolKind::small, {}};
   Segment segment_;
   NodePool<Block> slots_;

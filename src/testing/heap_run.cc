@@ -146,8 +146,8 @@ void HeapRunner::check_operation() {
   if (options_.checkers && !invariants::wanted(invariants::Cost::heap))
     invariants::check(heap, invariants::Cost::heap);
   check_violations();
-  if (heap.live().size() != live_.size())
-    found(std::to_string(live_.size()) + " live blocks", std::to_string(heap.live().size()));
+  if (heap.live_count() != live_.size())
+    found(std::to_string(live_.size()) + " live blocks", std::to_string(heap.live_count()));
   const DeviceStats expected = model_.model().stats(0);
   const DeviceStats stats = heap.ledger().read();
   if (expected != stats) {

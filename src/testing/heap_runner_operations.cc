@@ -81,7 +81,7 @@ const HeapStream* HeapRunner::alive_stream(StreamKey key) const {
 
 bool HeapRunner::is_live_again(Span freed) const {
   return std::ranges::any_of(live_, [&](const HeapBlock& block) {
-    const Block* live = bare_.heap().live().find(block.address);
+    const Block* live = bare_.heap().find_live(block.address);
     return live != nullptr && live->span().overlaps(freed);
   });
 }

@@ -146,7 +146,7 @@ std::optional<Difference> World::Impl::check_live_blocks() {
   std::size_t count = 0;
   for (DeviceIndex device = 0; device < device_count(); ++device)
     count += machine_.allocator().device(device).inspect(
-        [](const Heap& heap) { return heap.live().size(); });
+        [](const Heap& heap) { return heap.live_count(); });
   if (count != names_.live().size())
     return Difference{std::to_string(names_.live().size()) + " live blocks",
                       std::to_string(count) + " live blocks"};
@@ -160,7 +160,7 @@ std::optional<Difference> World::Impl::check_live_block(const std::string& name,
   return machine_.allocator()
       .device(range.device)
       .inspect([&](const Heap& heap) -> std::optional<Difference> {
-        const Block* block = heap.live().find(range.span.begin);
+        const Block* block = heap.find_live(range.span.begin);
         const bool is_same = block != nullptr && block->size == range.span.size &&
                              block->requested_size == range.requested &&
                              block->stream == range.stream;
@@ -200,7 +200,7 @@ std::optional<Difference> World::Impl::check_uses_of(const Range& range) {
   return machine_.allocator()
       .device(range.device)
       .inspect([&](const Heap& heap) -> std::optional<Difference> {
-        const Block* block = heap.live().find(address);
+        const Block* block = heap.find_live(address);
         const std::span<const StreamKey> found =
             block == nullptr ? std::span<const StreamKey>() : heap.uses(*block);
         if (std::ranges::equal(expected, found)) return std::nullopt;

@@ -55,7 +55,7 @@ StepResult World::Impl::wind_down() {
 std::optional<Difference> World::Impl::check_nothing_left(DeviceIndex device) {
   const std::string where = " on device " + std::to_string(device);
   const DeviceAllocator& allocator = machine_.allocator().device(device);
-  const auto live = allocator.inspect([](const Heap& heap) { return heap.live().size(); });
+  const auto live = allocator.inspect([](const Heap& heap) { return heap.live_count(); });
   if (live != 0) return Difference{"no live block" + where, std::to_string(live) + " live blocks"};
   if (lost_devices_.contains(device)) return std::nullopt;
   const DeviceStats stats = allocator.stats();

@@ -100,7 +100,7 @@ StepResult World::Impl::bind(const Alloc& alloc, StreamRef stream, Address addre
   if (address != Address{}) {
     range.is_live = true;
     machine_.allocator().device(device).inspect([&](const Heap& heap) {
-      const Block* block = heap.live().find(address);
+      const Block* block = heap.find_live(address);
       range.span.size = block == nullptr ? alloc.size : block->size;
     });
     machine_.gpu().hand_out(device, range.span, streams_.number(stream));

@@ -48,7 +48,7 @@ void World::Impl::follow_retired(DeviceIndex device, StreamId id) {
     Range& range = entry->second;
     if (range.device != device || range.stream != id) continue;
     machine_.allocator().device(device).inspect([&](const Heap& heap) {
-      const Block* block = heap.live().find(range.span.begin);
+      const Block* block = heap.find_live(range.span.begin);
       if (block != nullptr && is_retired(block->stream)) range.stream = block->stream;
     });
   }
