@@ -62,7 +62,7 @@ bool AllDevices::free_unused(Address address) {
                              [&](const auto& device) { return device->free_unused(address); });
 }
 
-Result<Address, Error> AllDevices::allocate(const Request& request) {
+Result<Address, Error> AllDevices::miss(const Request& request) {
   DeviceAllocator* device = find_device(request.device);
   if (device == nullptr) return Failure{no_such_device(request.device, device_count())};
   const Bytes alignment{request.alignment_bytes};
@@ -109,7 +109,7 @@ Result<StreamId, Error> AllDevices::identify(StreamRef stream) {
   return id;
 }
 
-Result<Done, Error> AllDevices::free(Address address, const FreeCheck* check) {
+Result<Done, Error> AllDevices::free_any(Address address, const FreeCheck* check) {
   if (check != nullptr && address != Address{}) return free_checked(address, *check);
   return at_device_of(address, [&](auto& device) { return device.free(address, nullptr); });
 }

@@ -30,13 +30,23 @@ class AllDevices {
  public:
   AllDevices(Driver& driver, const Options& options);
 
+  Result<Address, Error> allocate(const Request& request) {
+    const Address served = hit(request);
+    if (served != Address{}) return served;
+    return miss(request);
+  }
   // What most calls are (see DeviceAllocator): address 0, or false, where there is more to it.
   Address hit(const Request& request);
   bool free_unused(Address address);
 
-  // Address 0 for a request of 0 bytes.
-  Result<Address, Error> allocate(const Request& request);
-  Result<Done, Error> free(Address address, const FreeCheck* check);
+  // What hit() had nothing for. Address 0 for a request of 0 bytes.
+  Result<Address, Error> miss(const Request& request);
+  Result<Done, Error> free(Address address, const FreeCheck* check) {
+    if (check == nullptr && free_unused(address)) return Done{};
+    return free_any(address, check);
+  }
+  // A free that is checked, or that free_unused() left alone.
+  Result<Done, Error> free_any(Address address, const FreeCheck* check);
   // `device`: of the stream; Allocator::block_device is that of the block.
   Result<Done, Error> record_stream(Address address, Stream stream, int device);
   Result<Done, Error> free_on(Address address, Stream stream, int device);

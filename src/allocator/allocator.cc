@@ -96,29 +96,22 @@ void* Allocator::allocate(const Request& request) {
   const Address hit = devices_->hit(request);
   if (hit != Address{}) [[likely]]
     return pointer_to(hit);
-  return pointer_to(value_or_throw(devices_->allocate(request)));
+  return pointer_to(value_or_throw(devices_->miss(request)));
 }
 
 void* Allocator::try_allocate(const Request& request, Error* why) noexcept {
-  const auto allocate = [&]() -> Result<Address, Error> {
-    const Address hit = devices_->hit(request);
-    if (hit != Address{}) return hit;
-    return devices_->allocate(request);
-  };
-  return pointer_to(attempt(allocate, why).value_or(Address{}));
+  return pointer_to(attempt([&] { return devices_->allocate(request); }, why).value_or(Address{}));
 }
 
 void Allocator::free(void* pointer) {
   const Address address = address_of(pointer);
   if (devices_->free_unused(address)) [[likely]]
     return;
-  value_or_throw(devices_->free(address, nullptr));
+  value_or_throw(devices_->free_any(address, nullptr));
 }
 
 bool Allocator::try_free(void* pointer, Error* why) noexcept {
-  const Address address = address_of(pointer);
-  if (devices_->free_unused(address)) return true;
-  return attempt([&] { return devices_->free(address, nullptr); }, why).has_value();
+  return attempt([&] { return devices_->free(address_of(pointer), nullptr); }, why).has_value();
 }
 
 void Allocator::free(void* pointer, std::size_t size_bytes, StreamArgument stream) {

@@ -299,9 +299,6 @@ bool Heap::free_unused(std::size_t lane_index, Address address) noexcept {
   Block* const found = lane.live.block_in(slot);
   if (found == nullptr) return false;
   Block& block = *found;
-  // The neighbours are wanted soon, and seldom in the cache.
-  __builtin_prefetch(block.prev);
-  __builtin_prefetch(block.next);
   if (block.cold != nullptr) return false;
   const Merger merger(block);
   const HandedOut handed_out{block.size, block.requested_size, merger.split_change(block)};
