@@ -43,14 +43,6 @@ Result<Done, Error> DeviceAllocator::be_ready(DeviceState& state) {
   return Done{};
 }
 
-Address DeviceAllocator::hit(const HeapRequest& request) {
-  const auto state = state_.try_lock_lane(lane_of(request.stream));
-  if (!state || !state->is_at_ease()) [[unlikely]]
-    return {};
-  const Block* block = state->heap.hit(request);
-  return block == nullptr ? Address{} : block->ptr;
-}
-
 Result<Address, Error> DeviceAllocator::allocate(const HeapRequest& request) {
   RetryLadder ladder(request, shared_.callbacks);
   {
@@ -89,12 +81,6 @@ Result<Block*, Error> DeviceAllocator::find_live(DeviceState& state, Address add
   const Segment* segment = state.heap.segment_at(address);
   if (segment == nullptr) return block;
   return Failure{not_live(state.heap, *segment, address)};
-}
-
-bool DeviceAllocator::free_unused(Address address) {
-  const std::size_t lane = lane_hints_.at(address);
-  const auto state = state_.try_lock_lane(lane);
-  return state && state->heap.free_unused(lane, address);
 }
 
 Result<bool, Error> DeviceAllocator::free(Address address, const BlockCheck* check) {

@@ -5,6 +5,7 @@
 // so that hits on different streams do not wait for each other. No callback runs under either.
 #pragma once
 
+#include <cstddef>
 #include <optional>
 #include <type_traits>
 #include <utility>
@@ -60,8 +61,18 @@ class DeviceAllocator {
   // What most calls are, with no more ado: a request that the cache serves while nothing is
   // pending, and a free of a live block that no other stream uses. Address 0, or false, where there
   // is more to it, or another thread has or wants the device's lock: nothing has changed then.
-  Address hit(const HeapRequest& request);
-  bool free_unused(Address address);
+  Address hit(const HeapRequest& request) {
+    const auto state = state_.try_lock_lane(lane_of(request.stream));
+    if (!state || !state->is_at_ease()) [[unlikely]]
+      return {};
+    const Block* block = state->heap.hit(request);
+    return block == nullptr ? Address{} : block->ptr;
+  }
+  bool free_unused(Address address) {
+    const std::size_t lane = lane_hints_.at(address);
+    const auto state = state_.try_lock_lane(lane);
+    return state && state->heap.free_unused(lane, address);
+  }
 
   Result<Address, Error> allocate(const HeapRequest& request);
 
