@@ -57,6 +57,8 @@ inline constexpr Invariant share_counts_segments{
     "P6", Cost::heap, "A stream's share of a pool counts the segments that the stream has there."};
 inline constexpr Invariant free_block_has_age{
     "P7", Cost::heap, "A free block became free at a search of its pool that there was."};
+inline constexpr Invariant share_in_lane{
+    "P8", Cost::heap, "The share of a stream that is not retired is in the stream's lane."};
 
 // ---- heap ----
 inline constexpr Invariant segments_disjoint{"H1", Cost::heap, "No two segments overlap."};
@@ -138,6 +140,7 @@ inline constexpr std::array all{block_size_granular,
                                 live_block_listed,
                                 share_counts_segments,
                                 free_block_has_age,
+                                share_in_lane,
                                 segments_disjoint,
                                 live_blocks_disjoint,
                                 segment_age_unique,

@@ -57,7 +57,7 @@ void walk_block(const Heap& heap, const Segment& segment, const Block& block, Wa
   ++walk.live_blocks;
   expect(walk.live_end <= block.ptr, live_blocks_disjoint, [&] { return describe(block); });
   walk.live_end = std::max(walk.live_end, block.end());
-  expect(block.share->lane.live.find(block.ptr) == &block, live_block_listed,
+  expect(share != nullptr && share->lane.live.find(block.ptr) == &block, live_block_listed,
          [&] { return describe(block) + " is not in the live table of its lane"; });
 }
 
@@ -99,10 +99,13 @@ void check_indexes(const BlockPool& pool, std::vector<const Block*>& indexed) {
 
 void check_shares(const Heap& heap, const BlockPool& pool) {
   for (const auto& [stream, share] : pool.shares) {
-    const auto is_of_share = [&, owner = stream](const auto& segment) {
+    const StreamId owner = stream;
+    const auto is_of_share = [&](const auto& segment) {
       return segment.second.pool == &pool && segment.second.stream == owner;
     };
     const auto counted = std::count_if(heap.segments().begin(), heap.segments().end(), is_of_share);
+    expect(is_retired(owner) || &share.lane == &heap.lanes()[lane_of(owner)], share_in_lane,
+           [&] { return "the share of stream " + std::to_string(owner.value); });
     expect(share.segments == static_cast<std::size_t>(counted), share_counts_segments, [&] {
       return std::to_string(counted) + " segments, counted as " + std::to_string(share.segments);
     });

@@ -40,7 +40,7 @@ TEST(Saboteur, L1_MoreThanThePeak) {
   some.ledger.lane(0).freed(large, negative(2_KiB));
   const Stat bytes = some.ledger.read().allocated_bytes.large_pool;
   ASSERT_EQ(bytes, (Stat{2048, 1024, 2048, 0}));
-  EXPECT_EQ(broken_in(some.ledger), Ids{"L1"});
+  EXPECT_EQ(broken_in(some.ledger), (Ids{"L1", "L9"}));
 }
 
 TEST(Saboteur, L1_LessAllocatedThanNothing) {
@@ -224,6 +224,58 @@ TEST(Saboteur, L8_APendingBlockOfTheWrongPool) {
   small.heap.ledger().lane(0).freed(PoolKind::small, 4_MiB);
   small.heap.ledger().lane(0).handed_out(PoolKind::small, 4_MiB, 0_B);
   EXPECT_EQ(broken_in(small.heap), (Ids{"L4", "L8"}));
+}
+
+// ---- L9: what lanes may post by themselves ----
+
+StatPart& allocated_bytes(Ledger& ledger, std::size_t lane) {
+  return writable(ledger.lane(lane).part(Quantity::allocated_bytes));
+}
+
+// 2 KiB at peak, all of it free now: two lanes share out what they may post.
+struct LanesOfALedger : SomeLedger {
+  LanesOfALedger() {
+    ledger.lane(1).handed_out(large, 2_KiB, 0_B);
+    ledger.lane(1).freed(large, 2_KiB);
+    ledger.reset_peak();
+    ledger.lane(0).handed_out(large, 4_KiB, 0_B);
+    ledger.lane(0).freed(large, 4_KiB);
+    ledger.lane(1).handed_out(large, 1_KiB, 0_B);
+    ledger.lane(1).freed(large, 1_KiB);
+  }
+};
+
+TEST(Saboteur, L9_ALaneAboveItsCeiling) {
+  LanesOfALedger some;
+  ASSERT_EQ(broken_in(some.ledger), Ids{});
+  allocated_bytes(some.ledger, 1).ceiling.pools[1] = -1;
+  EXPECT_EQ(broken_in(some.ledger), Ids{"L9"});
+}
+
+TEST(Saboteur, L9_ALaneAboveTheCeilingOfBothPools) {
+  LanesOfALedger some;
+  allocated_bytes(some.ledger, 1).ceiling.all = -1;
+  EXPECT_EQ(broken_in(some.ledger), Ids{"L9"});
+}
+
+TEST(Saboteur, L9_CeilingsAboveThePeak) {
+  LanesOfALedger some;
+  const std::int64_t peak = some.ledger.read().allocated_bytes.large_pool.peak;
+  allocated_bytes(some.ledger, 1).ceiling.pools[1] = peak + 1;
+  EXPECT_EQ(broken_in(some.ledger), Ids{"L9"});
+}
+
+TEST(Saboteur, L9_CeilingsAboveThePeakOfBothPools) {
+  LanesOfALedger some;
+  const std::int64_t peak = some.ledger.read().allocated_bytes.all.peak;
+  allocated_bytes(some.ledger, 1).ceiling.all = peak + 1;
+  EXPECT_EQ(broken_in(some.ledger), Ids{"L9"});
+}
+
+TEST(Saboteur, L9_OfAHeapsLedger) {
+  SmallHeap small;
+  allocated_bytes(small.heap.ledger(), 5).ceiling.all = -1;
+  EXPECT_EQ(broken_in(small.heap), Ids{"L9"});
 }
 
 }  // namespace

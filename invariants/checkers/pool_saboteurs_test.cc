@@ -295,6 +295,16 @@ TEST(Saboteur, P6_AShareThatCountsASegmentTooFew) {
   EXPECT_EQ(broken_in(small.heap), Ids{"P6"});
 }
 
+// Only the name of a stream that ended may stand in another lane.
+TEST(Saboteur, P8_AStreamInTheLaneOfAnother) {
+  constexpr StreamId other{7};
+  static_assert(!is_retired(other));
+  SmallHeap small;
+  ASSERT_NE(lane_of(other), lane_of(stream_1));
+  small.heap.retire_stream({0, stream_1}, other);
+  EXPECT_EQ(broken_in(small.heap), Ids{"P8"});
+}
+
 TEST(Saboteur, P7_ABlockThatBecameFreeAtALaterSearch) {
   Options options;
   options.garbage_collection_threshold = 0.5;

@@ -194,6 +194,43 @@ TEST(Threads, LiveBlocksNeverOverlapAndKeepWhatWasWritten) {
   }
 }
 
+// A thread and a stream each, in steps of known size: what all had at most is what the statistics
+// may say at most, and what one had is what they must.
+TEST(Threads, OnStreamsOfTheirOwnTheyLoseNoStatistic) {
+  constexpr int threads = 3;
+  constexpr std::int64_t most = 20;
+  constexpr std::int64_t rounds = 500;
+  HostDriver driver(48_MiB);
+  Allocator allocator(driver);
+  std::vector<std::thread> running;
+  for (int t = 0; t < threads; ++t) {
+    running.emplace_back([&allocator, t] {
+      const auto stream = reinterpret_cast<Stream>(std::uintptr_t{16} + static_cast<unsigned>(t));
+      std::vector<void*> mine;
+      for (std::int64_t round = 0; round < rounds; ++round) {
+        while (mine.size() < most) mine.push_back(allocator.allocate({1000, 0, stream}));
+        while (mine.size() > static_cast<std::size_t>(round % most)) {
+          allocator.free(mine.back());
+          mine.pop_back();
+        }
+      }
+      for (void* block : mine) allocator.free(block);
+    });
+  }
+  for (std::thread& thread : running) thread.join();
+  const DeviceStats stats = allocator.stats(0);
+  EXPECT_EQ(stats.allocation.all.current, 0);
+  EXPECT_EQ(stats.allocated_bytes.all.current, 0);
+  EXPECT_EQ(stats.requested_bytes.all.current, 0);
+  EXPECT_EQ(stats.inactive_split_bytes.all.current, 0);
+  EXPECT_GE(stats.allocation.all.peak, most);
+  EXPECT_LE(stats.allocation.all.peak, threads * most);
+  EXPECT_EQ(stats.allocated_bytes.all.peak, stats.allocation.all.peak * 1024);
+  EXPECT_EQ(stats.requested_bytes.all.peak, stats.allocation.all.peak * 1000);
+  EXPECT_EQ(stats.allocated_bytes.all.allocated, stats.allocation.all.allocated * 1024);
+  EXPECT_EQ(stats.allocation.all.allocated, stats.allocation.all.freed);
+}
+
 // One block, freed by four threads at once: one succeeds.
 TEST(Threads, ADoubleFreeIsSeenByAllButOne) {
   ScriptedDriver driver;

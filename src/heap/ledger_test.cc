@@ -3,6 +3,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <array>
+#include <random>
+#include <vector>
+
 #include "cairn/options.h"
 
 namespace cairn {
@@ -104,6 +109,79 @@ TEST(Ledger, ThePeakOfAllIsNotTheSumOfPeaks) {
   EXPECT_EQ(bytes.small_pool, (Stat{0, 1024, 1024, 1024}));
   EXPECT_EQ(bytes.large_pool, (Stat{2048, 2048, 2048, 0}));
   EXPECT_EQ(bytes.all, (Stat{2048, 2048, 3072, 1024}));
+}
+
+HandedOut plain(Bytes size) { return {size, size, {}}; }
+
+// ---- lanes ----
+
+TEST(LaneLedger, PostsByItselfUpToWhatIsLeftBelowThePeak) {
+  Ledger ledger(unlimited);
+  LaneLedger& lane = ledger.lane(3);
+  EXPECT_FALSE(lane.try_hand_out(PoolKind::small, plain(512_B)));
+  lane.handed_out(PoolKind::small, 1_KiB, 1_KiB);
+  lane.freed_at_once(PoolKind::small, 1_KiB, 1_KiB);
+  EXPECT_FALSE(lane.try_hand_out(PoolKind::small, plain(1_KiB + 512_B)));
+  EXPECT_FALSE(lane.try_hand_out(PoolKind::large, plain(512_B)));
+  EXPECT_TRUE(lane.try_hand_out(PoolKind::small, plain(1_KiB)));
+  EXPECT_EQ(ledger.read().allocated_bytes.small_pool, (Stat{1024, 1024, 2048, 1024}));
+}
+
+TEST(LaneLedger, CannotPostASplitThatMayBeAPeak) {
+  Ledger ledger(unlimited);
+  LaneLedger& lane = ledger.lane(0);
+  lane.handed_out(PoolKind::small, 1_KiB, 1_KiB);
+  EXPECT_FALSE(lane.try_free(PoolKind::small, {1_KiB, 1_KiB, {1, 1024}}));
+  EXPECT_TRUE(lane.try_free(PoolKind::small, {1_KiB, 1_KiB, {0, 0}}));
+  EXPECT_FALSE(lane.try_hand_out(PoolKind::small, {1_KiB, 1_KiB, {1, 512}}));
+  EXPECT_EQ(ledger.read().inactive_split.all, Stat{});
+  EXPECT_EQ(ledger.read().allocation.all, (Stat{0, 1, 1, 1}));
+}
+
+TEST(LaneLedger, LeavesOversizeBlocksToTheWhole) {
+  Ledger ledger(1_KiB);
+  LaneLedger& lane = ledger.lane(0);
+  lane.handed_out(PoolKind::small, 1_KiB, 1_KiB);
+  EXPECT_FALSE(lane.try_free(PoolKind::small, plain(1_KiB)));
+  lane.freed_at_once(PoolKind::small, 1_KiB, 1_KiB);
+  EXPECT_FALSE(lane.try_hand_out(PoolKind::small, plain(1_KiB)));
+  EXPECT_TRUE(lane.try_hand_out(PoolKind::small, plain(512_B)));
+}
+
+// However lanes take turns, the peaks are those of the sum after each step.
+TEST(LaneLedger, PeaksOfManyLanesAreThoseOfTheirSum) {
+  Ledger ledger(unlimited);
+  std::mt19937_64 random(7);
+  std::array<std::vector<Bytes>, 4> live;
+  std::int64_t now = 0;
+  std::int64_t peak = 0;
+  int by_themselves = 0;
+  for (int step = 0; step < 20'000; ++step) {
+    const std::size_t lane = random() % live.size();
+    if (!live[lane].empty() && random() % 100 < (step / 1000 % 2 == 0 ? 40 : 60)) {
+      const Bytes size = live[lane].back();
+      live[lane].pop_back();
+      ASSERT_TRUE(ledger.lane(lane).try_free(PoolKind::large, plain(size)));
+      now -= signed_count(size);
+    } else {
+      const Bytes size{512 * (1 + random() % 9)};
+      if (ledger.lane(lane).try_hand_out(PoolKind::large, plain(size))) {
+        ++by_themselves;
+      } else {
+        ledger.lane(lane).handed_out(PoolKind::large, size, size);
+      }
+      live[lane].push_back(size);
+      now += signed_count(size);
+    }
+    peak = std::max(peak, now);
+    if (random() % 5000 == 0) {
+      ledger.reset_peak();
+      peak = now;
+    }
+    ASSERT_EQ(ledger.read().allocated_bytes.all.current, now);
+    ASSERT_EQ(ledger.read().allocated_bytes.all.peak, peak) << "step " << step;
+  }
+  EXPECT_GT(by_themselves, 5000);
 }
 
 TEST(Ledger, SegmentsAndReservedBytesArePerPool) {
