@@ -4,12 +4,13 @@
 // runs out, so nothing cached has to go back.
 //
 //     fragmentation [--json FILE] SEQUENCE...
+//
+// After the sequences come RMM's random allocations. Exits with 2 where one could not be used; all
+// the others are measured all the same.
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
-#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "bench/held_memory.h"
@@ -96,23 +97,6 @@ void print_row(const Json& row) {
               event_calls_of(row, "cub").c_str());
 }
 
-// The traces, and after them RMM's random allocations.
-std::optional<std::vector<Sequence>> read_all(const std::vector<std::string>& files) {
-  std::vector<Sequence> sequences;
-  for (const std::string& file : files) {
-    auto sequence = read_sequence(file);
-    if (!sequence) {
-      std::fprintf(stderr, "fragmentation: %s: %s\n", file.c_str(), sequence.error().c_str());
-      return std::nullopt;
-    }
-    sequences.push_back(std::move(*sequence));
-  }
-  for (const std::uint64_t largest_mib : {1u, 4u, 64u, 256u, 1024u, 4096u}) {
-    sequences.push_back(random_allocations({10'000, largest_mib}));
-  }
-  return sequences;
-}
-
 }  // namespace
 }  // namespace cairn::bench
 
@@ -123,18 +107,21 @@ int main(int argc, char** argv) {
     std::fputs("usage: fragmentation [--json FILE] SEQUENCE...\n", stderr);
     return 2;
   }
-  const auto sequences = read_all(arguments.files);
-  if (!sequences) return 2;
+  auto sequences = read_sequences("fragmentation", arguments.files);
+  const int status = sequences.size() == arguments.files.size() ? 0 : 2;
+  for (const std::uint64_t largest_mib : {1u, 4u, 64u, 256u, 1024u, 4096u}) {
+    sequences.push_back(random_allocations({10'000, largest_mib}));
+  }
   Json rows = Json::array();
   print_heading();
-  for (const Sequence& sequence : *sequences) {
+  for (const Sequence& sequence : sequences) {
     rows.push_back(measure(sequence));
     print_row(rows.back());
   }
-  if (arguments.json.empty()) return 0;
+  if (arguments.json.empty()) return status;
   std::ofstream file(arguments.json);
   file << rows.dump(1) << '\n';
-  if (file.flush()) return 0;
+  if (file.flush()) return status;
   std::fprintf(stderr, "fragmentation: cannot write %s\n", arguments.json.c_str());
   return 2;
 }

@@ -2,10 +2,13 @@
 // cub::CachingDeviceAllocator and beside a call of the driver for each request.
 //
 //     trace_benchmark FILE... [flags of Google Benchmark]
+//
+// Exits with 2 where a FILE could not be used; all the others are measured all the same.
 #include <cstdio>
 #include <limits>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include "bench/contenders.h"
 #include "bench/replay_cases.h"
@@ -19,15 +22,12 @@ int main(int argc, char** argv) {
     std::fputs("usage: trace_benchmark FILE... [flags of Google Benchmark]\n", stderr);
     return 2;
   }
-  for (const std::string& file : line.others) {
-    auto read = read_sequence(file);
-    if (!read) {
-      std::fprintf(stderr, "trace_benchmark: %s: %s\n", file.c_str(), read.error().c_str());
-      return 2;
-    }
-    const auto sequence = std::make_shared<const Sequence>(std::move(*read));
+  auto sequences = read_sequences("trace_benchmark", line.others);
+  const bool is_whole = sequences.size() == line.others.size();
+  for (Sequence& read : sequences) {
+    const auto sequence = std::make_shared<const Sequence>(std::move(read));
     for_each_contender([&]<class Contender> { register_replay<Contender>("trace", sequence); });
   }
-  run_benchmarks();
-  return 0;
+  if (!sequences.empty()) run_benchmarks();
+  return is_whole ? 0 : 2;
 }

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cctype>
 #include <cstdint>
+#include <cstdio>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -30,14 +31,24 @@ constexpr std::string_view lifetimes_header = "id,lower,upper,size";
 class SequenceOfProgram {
  public:
   // The reason why there is no sequence of it, if there is none.
+  Refusal add(const std::vector<Statement>& statements) {
+    for (const Statement& statement : statements) {
+      if (auto why = add(statement)) return why;
+    }
+    return std::nullopt;
+  }
+  // Of the statement that was added last.
+  int line() const { return line_; }
+  Sequence take() { return std::move(sequence_); }
+
+ private:
   Refusal add(const Statement& statement) {
+    line_ = statement.line;
+    thread_ = statement.thread.value_or(0);
     if (statement.expected != ErrorCode::none) return std::nullopt;
     return std::visit([this](const auto& operation) { return carry_out(operation); },
                       statement.operation);
   }
-  Sequence take() { return std::move(sequence_); }
-
- private:
   template <class Operation>
   Refusal carry_out(const Operation&) {
     return std::nullopt;  // It asks for no memory.
@@ -49,7 +60,7 @@ class SequenceOfProgram {
     const auto* target = std::get_if<testing::NamedTarget>(&free.target);
     if (target == nullptr) return std::nullopt;
     const auto found = live_.find(target->name);
-    if (found == live_.end()) return "frees " + target->name + ", which is not live";
+    if (found == live_.end()) return "it frees " + target->name + ", which is not live";
     if (free.on) sequence_.use(found->second, stream(*free.on));
     sequence_.free(found->second);
     live_.erase(found);
@@ -57,7 +68,7 @@ class SequenceOfProgram {
   }
   Refusal carry_out(const testing::Use& use) {
     const auto found = live_.find(use.name);
-    if (found == live_.end()) return "uses " + use.name + ", which is not live";
+    if (found == live_.end()) return "it uses " + use.name + ", which is not live";
     sequence_.use(found->second, stream(use.stream));
     return std::nullopt;
   }
@@ -70,25 +81,29 @@ class SequenceOfProgram {
   }
   Refusal carry_out(const testing::MakeStream& made) { return on_one_device(made.gpu); }
   Refusal carry_out(const testing::GpuDecl& gpu) { return on_one_device(gpu.device); }
-  Refusal carry_out(const testing::During&) { return "has threads that run inside a call"; }
-  Refusal carry_out(const testing::Parallel&) { return "has threads that run in parallel"; }
+  // What other threads do at the same time comes here as the text has it.
+  Refusal carry_out(const testing::During& during) { return add(during.body); }
+  Refusal carry_out(const testing::Parallel& parallel) { return add(parallel.body); }
 
   static Refusal on_one_device(std::optional<DeviceIndex> device) {
     if (device.value_or(0) == 0) return std::nullopt;
-    return "has several devices";
+    return "it has several devices, and a sequence is of one";
   }
   Refusal allocate(const std::string& name, Bytes size, const std::string& on) {
-    if (live_.contains(name)) return "allocates " + name + ", which is live";
+    if (live_.contains(name)) return "it allocates " + name + ", which is live";
     live_[name] = sequence_.allocate(size.count, stream(on));
     return std::nullopt;
   }
-  // s0 is the default stream; the others are numbered as they come.
+  // s0 is the default stream; the others are numbered as they come. Each thread has a ptds.
   std::uint16_t stream(const std::string& name) {
     const auto next = static_cast<std::uint16_t>(streams_.size());
-    return streams_.try_emplace(name, next).first->second;
+    const std::string full = name == "ptds" ? name + " " + std::to_string(thread_) : name;
+    return streams_.try_emplace(full, next).first->second;
   }
 
   Sequence sequence_;
+  int line_ = 0;
+  int thread_ = 0;
   std::map<std::string, std::uint32_t> live_;
   std::map<std::string, std::uint16_t> streams_{{"s0", std::uint16_t{0}}};
   std::string segment_stream_;
@@ -96,10 +111,8 @@ class SequenceOfProgram {
 
 Result<Sequence, std::string> sequence_of(const Program& program) {
   SequenceOfProgram conversion;
-  for (const Statement& statement : program.statements) {
-    if (auto why = conversion.add(statement)) {
-      return Failure{"line " + std::to_string(statement.line) + ": " + *why};
-    }
+  if (const auto why = conversion.add(program.statements)) {
+    return Failure{"line " + std::to_string(conversion.line()) + ": " + *why};
   }
   return conversion.take();
 }
@@ -204,6 +217,20 @@ Result<Sequence, std::string> read_sequence(const std::string& path) {
   }
   if (sequence) (*sequence).name = name;
   return sequence;
+}
+
+std::vector<Sequence> read_sequences(const char* program, const std::vector<std::string>& files) {
+  std::vector<Sequence> sequences;
+  for (const std::string& file : files) {
+    auto sequence = read_sequence(file);
+    if (sequence) {
+      sequences.push_back(std::move(*sequence));
+    } else {
+      std::fprintf(stderr, "%s: %s: left out: %s\n", program, file.c_str(),
+                   sequence.error().c_str());
+    }
+  }
+  return sequences;
 }
 
 }  // namespace cairn::bench

@@ -7,6 +7,7 @@
 #include <array>
 #include <cerrno>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <iostream>
 #include <memory>
@@ -130,6 +131,8 @@ FileResult<std::string> gzip(std::string_view content) {
 FileResult<std::string> read_content(const std::string& path, Bytes limit) {
   std::ifstream file;
   if (path != "-") {
+    std::error_code ignored;
+    if (std::filesystem::is_directory(path, ignored)) return Failure{std::string("it is a folder")};
     file.open(path, std::ios::binary);
     if (!file) return Failure{"cannot be opened: " + system_reason()};
   }

@@ -25,6 +25,14 @@ constexpr const char* examples = R"(Examples:
 
 A FILE may be gzipped; - is the standard input.)";
 
+constexpr const char* replayed =
+    R"(The allocator runs alone, without the reference model and the judge of `cairn run`: exit 0
+("verdict":"replayed") says that nothing failed but what had to, and that addresses were those
+expected.
+
+fragmentation: at peak, the part of the reserved bytes that nobody had allocated (1 - peak allocated
+/ peak reserved); at the end, the part of the free bytes outside the largest free block.)";
+
 // Options that several commands have.
 struct Shared {
   LoadOptions load;
@@ -88,6 +96,7 @@ void add_replay(CLI::App& app, ReplayCommand& replay, Shared& shared) {
   command->add_option("--html", replay.html,
                       "Write one page there that shows the run of FILE: memory over time, the map "
                       "of segments and blocks at any moment, driver calls. It needs no network");
+  command->footer(replayed);
   add_shared(*command, shared);
 }
 

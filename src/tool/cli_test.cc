@@ -180,6 +180,7 @@ TEST_F(Cli, ReplayReportsFigures) {
   EXPECT_THAT(out(), HasSubstr("median of 4 repetitions"));
   EXPECT_EQ(cairn({"replay", "--json", file}), 0);
   const auto figures = nlohmann::json::parse(out());
+  EXPECT_EQ(figures["verdict"], "replayed");
   EXPECT_EQ(figures["operations"], 2);
   EXPECT_EQ(figures["peak_reserved"], 2 << 20);
   EXPECT_EQ(figures["fragmentation_at_peak"], 0.5);
@@ -188,6 +189,11 @@ TEST_F(Cli, ReplayReportsFigures) {
   const std::string wrong = write("wrong.program", "alloc a 1MiB = 0x7e0000000000\n");
   EXPECT_EQ(cairn({"replay", wrong}), 1);
   EXPECT_THAT(err(), StartsWith(wrong + ":1: expected 0x7e0000000000, found 0x"));
+}
+
+TEST_F(Cli, AFolderIsNoFile) {
+  EXPECT_EQ(cairn({"replay", path("")}), 2);
+  EXPECT_EQ(err(), path("") + ": it is a folder\n");
 }
 
 TEST_F(Cli, ReplayDrawsARunAsOnePage) {

@@ -47,7 +47,7 @@ std::map<std::string, std::uint64_t> calls_by_name(const ReplayFigures& figures)
 std::string to_json(const Summary& summary) {
   const ReplayFigures& figures = summary.figures;
   const Json json{{"file", summary.file},
-                  {"verdict", to_string(ExitCode::good)},
+                  {"verdict", "replayed"},  // Nothing but failures and addresses was compared.
                   {"operations", summary.operations},
                   {"allocations", figures.allocations},
                   {"frees", figures.frees},
@@ -73,8 +73,8 @@ void print_words(const Summary& summary, std::ostream& out) {
       << "  peak allocated       " << in_words(figures.peak_allocated) << '\n'
       << "  peak reserved        " << in_words(figures.peak_reserved) << '\n'
       << "  fragmentation        " << 100.0 * fragmentation_at_peak(figures)
-      << " % at peak, of free memory at the end " << 100.0 * fragmentation_of_free(figures)
-      << " %\n"
+      << " % at peak (1 - allocated / reserved), at the end "
+      << 100.0 * fragmentation_of_free(figures) << " % (1 - largest free block / all free)\n"
       << "  driver calls        ";
   for (const auto& [name, count] : calls_by_name(figures)) out << ' ' << name << ' ' << count;
   out << '\n';

@@ -142,7 +142,8 @@ class ReplayMachine {
     ++figures_.frees;
     const Address address = addresses_[operation.slot];
     if (address == Address{}) return true;  // 0 bytes were asked for.
-    const auto freed = devices_.free(address, nullptr);
+    const FreeCheck check{operation.size, as_stream(streams_[operation.stream].handle)};
+    const auto freed = devices_.free(address, operation.is_checked ? &check : nullptr);
     return freed || refuse(ExitCode::violated, operation.line, freed.error().message);
   }
 

@@ -48,6 +48,7 @@ class Planner {
     segment.layout.blocks.push_back({block.size, block.name.has_value()});
     if (!block.name) return;
     segment.slots.push_back(slot_for(*block.name));
+    asked_.back() = {block.size, segment.device, segment.stream};
     live_.insert(*block.name);
   }
 
@@ -74,6 +75,7 @@ class Planner {
     operation.alignment = alloc.align.value_or(operation.alignment);
     operation.stream = stream(operation.device, alloc.stream);
     operation.address = alloc.expected.value_or(Address{});
+    asked_[slot] = {operation.size, operation.device, operation.stream};
   }
   void add(const testing::Free& free) {
     if (std::holds_alternative<testing::NullTarget>(free.target)) return skip("free null");
@@ -85,8 +87,18 @@ class Planner {
     if (found == slots_.end()) {
       return refuse(ExitCode::bad_input, "'" + named->name + "' names nothing");
     }
+    const bool is_checked = free.size || free.stream;
+    if (free.on && is_checked) {
+      return refuse(ExitCode::unsupported, "`on` of a checked free is not supported");
+    }
     if (free.on) add(testing::Use{named->name, *free.on});
-    append(ReplayOperation::Kind::free).slot = found->second;
+    // Of a check that says one thing alone, the other is as it was asked for.
+    const Asked& asked = asked_[found->second];
+    ReplayOperation& operation = append(ReplayOperation::Kind::free);
+    operation.slot = found->second;
+    operation.is_checked = is_checked;
+    operation.size = free.size.value_or(asked.size);
+    operation.stream = free.stream ? stream(asked.device, *free.stream) : asked.stream;
     live_.erase(named->name);
   }
   void add(const testing::Use& use) {
@@ -146,6 +158,7 @@ class Planner {
   }
   std::uint32_t new_slot(const std::string& name) {
     plan_.slot_names.push_back(name);
+    asked_.emplace_back();
     return static_cast<std::uint32_t>(plan_.slot_names.size() - 1);
   }
   // Per-thread default streams are streams of their own, as many as there are threads.
@@ -161,7 +174,14 @@ class Planner {
     return found->second;
   }
 
+  struct Asked {
+    Bytes size;
+    DeviceIndex device = 0;
+    std::size_t stream = 0;  // Of the plan's streams.
+  };
+
   ReplayPlan plan_;
+  std::vector<Asked> asked_;  // By slot.
   std::optional<ReplayRefusal> refusal_;
   int line_ = 0;
   int thread_ = 0;

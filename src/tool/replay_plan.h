@@ -22,7 +22,8 @@ namespace cairn::tool {
 struct ReplayOperation {
   enum class Kind : std::uint8_t { alloc, free, use, empty_cache, next_segment };
   Kind kind = Kind::alloc;
-  bool must_fail = false;  // Out of memory.
+  bool must_fail = false;   // Out of memory.
+  bool is_checked = false;  // free: the block must be of `size` and `stream`.
   DeviceIndex device = 0;
   std::uint32_t slot = 0;  // Of the address: where alloc puts it, and where others take it from.
   int line = 0;

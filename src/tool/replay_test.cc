@@ -138,6 +138,20 @@ TEST(Replay, AUsedBlockWaitsForTheEventOfItsFree) {
   EXPECT_EQ(freed.line, 3);
 }
 
+TEST(Replay, AFreeThatSaysSizeOrStreamIsChecked) {
+  const std::string start = "gpu 1\nalloc a 1000 s1\n";
+  EXPECT_EQ(replayed(start + "free a size=1000 stream=s1\n").code, ExitCode::good);
+  EXPECT_EQ(replayed(start + "free a stream=s1\n").code, ExitCode::good);
+  EXPECT_EQ(replayed(start + "device 1\nfree a size=1000\n").code, ExitCode::good);
+  EXPECT_EQ(replayed(start + "device 1\nfree a stream=s1\n").code, ExitCode::good);
+  EXPECT_EQ(replayed(start + "free a size=1024\n").code, ExitCode::violated);
+  EXPECT_EQ(replayed(start + "free a stream=s0\n").code, ExitCode::violated);
+  EXPECT_EQ(replayed(start + "free a on s2 size=1000\n").code, ExitCode::unsupported);
+  const std::string placed = "segment 0x7e0000000000 2MiB small s1\nblock w 2MiB\n";
+  EXPECT_EQ(replayed(placed + "free w size=2MiB stream=s1\n").code, ExitCode::good);
+  EXPECT_EQ(replayed(placed + "free w size=1MiB\n").code, ExitCode::violated);
+}
+
 TEST(Replay, WhatTheAllocatorNeverSeesIsLeftOutAndCounted) {
   const auto program = cairn::testing::parse_program(
       "alloc a 2MiB\nlaunch s0 a 5\nadvance 5\nexpect allocated == 2MiB\nfree null\n");
