@@ -1,6 +1,8 @@
 // Saboteurs of the statistics: false postings, of which all but one quantity cancel out.
 #include <gtest/gtest.h>
 
+#include <utility>
+
 #include "invariants/checkers/saboteur.h"
 
 namespace cairn::invariants {
@@ -229,7 +231,7 @@ TEST(Saboteur, L8_APendingBlockOfTheWrongPool) {
 // ---- L9: what lanes may post by themselves ----
 
 StatPart& allocated_bytes(Ledger& ledger, std::size_t lane) {
-  return writable(ledger.lane(lane).part(Quantity::allocated_bytes));
+  return writable(std::as_const(ledger).lane(lane).part(Quantity::allocated_bytes));
 }
 
 // 2 KiB at peak, all of it free now: two lanes share out what they may post.

@@ -40,11 +40,12 @@ TEST(LaneHints, TakeASpanOfMoreThanTheyHold) {
   EXPECT_EQ(hints.at(Address{512}), 7U);  // A hint may be wrong.
 }
 
-// A heap of two streams, each with a segment of 20 MiB of its own.
+// A heap of two streams, each with a segment of 20 MiB of its own. What is left below the peaks, a
+// block of 2 MiB, is the first lane's to post.
 class LanesOfAHeap : public testing::Test {
  protected:
   LanesOfAHeap() {
-    for (const StreamId stream : {first, second}) {
+    for (const StreamId stream : {second, first}) {
       const HeapRequest request{stream, 2_MiB};
       heap_.reserve_segment(request);
       heap_.allocate_in_new_segment(request, {segment_of(stream), 20_MiB});
@@ -106,8 +107,12 @@ TEST_F(LanesOfAHeap, ABlockWithAUseIsLeftToTheWholeHeap) {
 }
 
 TEST_F(LanesOfAHeap, AnAlignedRangeInsideABlockIsLeftToTheWholeHeap) {
-  ASSERT_NE(heap_.hit({first, 1_MiB + 512_B}), nullptr);
-  EXPECT_EQ(heap_.hit({first, 512_KiB + 600_KiB, 2_MiB}), nullptr);
+  ASSERT_NE(heap_.allocate({first, 2_MiB + 512_B}), nullptr);
+  const Block* second_block = heap_.allocate({first, 2_MiB});
+  ASSERT_NE(second_block, nullptr);
+  ASSERT_TRUE(free(first, second_block->ptr));
+  EXPECT_EQ(heap_.hit({first, 2_MiB, 2_MiB}), nullptr);
+  EXPECT_NE(heap_.hit({first, 2_MiB}), nullptr);
 }
 
 TEST_F(LanesOfAHeap, WhatIsFoundOnAMistakenHintIsFoundAllTheSame) {
