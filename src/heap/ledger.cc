@@ -59,6 +59,13 @@ void Ledger::move_to(Stat& stat, std::int64_t current) {
   stat.peak = std::max(stat.peak, current);
 }
 
+void Ledger::use(std::size_t lane) {
+  const std::uint32_t bit = std::uint32_t{1} << lane;
+  if ((used_lanes_ & bit) != 0) return;
+  used_lanes_ |= bit;
+  shares_log2_ = std::bit_width(static_cast<unsigned>(std::popcount(used_lanes_)) - 1);
+}
+
 void Ledger::add_up(Quantity quantity, PooledStat& whole) const {
   whole.clear();
   for (std::uint32_t left = used_lanes_; left != 0; left &= left - 1) {
@@ -76,12 +83,10 @@ void Ledger::share_out(Quantity quantity) {
   PooledStat& all = whole(quantity);
   add_up(quantity, all);
   all.note_peak();
-  // As many parts as a power of two, so as to divide by a shift.
-  const int parts_log2 = std::bit_width(static_cast<unsigned>(std::popcount(used_lanes_) - 1));
   const PooledPeak room = all.room();
-  const std::int64_t small = room.pools[0] >> parts_log2;
-  const std::int64_t large = room.pools[1] >> parts_log2;
-  const std::int64_t both = room.all >> parts_log2;
+  const std::int64_t small = room.pools[0] >> shares_log2_;
+  const std::int64_t large = room.pools[1] >> shares_log2_;
+  const std::int64_t both = room.all >> shares_log2_;
   for (std::uint32_t left = used_lanes_; left != 0; left &= left - 1) {
     StatPart& part = lanes_[static_cast<std::size_t>(std::countr_zero(left))].part(quantity);
     part.ceiling = {{part.current[0] + small, part.current[1] + large},
@@ -147,7 +152,7 @@ void Ledger::reset_peak() {
     const auto quantity = static_cast<Quantity>(i);
     add_up(quantity, whole(quantity));
     whole(quantity).reset_peak();
-    if (used_lanes_ != 0) share_out(quantity);
+    share_out(quantity);
   }
   segment_.reset_peak();
   reserved_bytes_.reset_peak();

@@ -242,9 +242,9 @@ class Ledger {
       : lanes_{LaneLedger(*this, lanes)...}, max_split_size_(max_split_size) {}
 
   PooledStat& whole(Quantity quantity) { return wholes_[static_cast<std::size_t>(quantity)]; }
+  void use(std::size_t lane);
   void add_up(Quantity quantity, PooledStat& whole) const;
   // Notes the sum of the lanes' parts, and its peak, and shares out what is left below that.
-  // REQUIRES: a lane is in use.
   void share_out(Quantity quantity);
   static void add(Stat& stat);
   static void subtract(Stat& stat);
@@ -253,7 +253,8 @@ class Ledger {
   // What is active is what is allocated and what is pending. As long as nothing is pending both are
   // equal, and so are their peaks; only above that a peak of its own is noted.
   std::array<LaneLedger, lane_count> lanes_;
-  std::uint32_t used_lanes_ = 0;                   // A bit each; the parts of all others are 0.
+  std::uint32_t used_lanes_ = 0;  // A bit each; the parts of all others are 0.
+  int shares_log2_ = 0;           // As many as a power of two, one for each used lane at least.
   std::array<PooledStat, quantity_count> wholes_;  // As of the last share_out().
   Pending pending_;
   PooledPeak active_peak_;
@@ -307,7 +308,7 @@ inline void LaneLedger::add(Quantity quantity, PoolKind pool, std::int64_t n) {
   StatPart& changed = part(quantity);
   changed.add(pool, n);
   if (!changed.has_room(pool, 0)) [[unlikely]] {
-    whole_.used_lanes_ |= std::uint32_t{1} << lane_;
+    whole_.use(lane_);
     whole_.share_out(quantity);
   }
 }

@@ -149,39 +149,71 @@ TEST(LaneLedger, LeavesOversizeBlocksToTheWhole) {
 }
 
 // However lanes take turns, the peaks are those of the sum after each step.
-TEST(LaneLedger, PeaksOfManyLanesAreThoseOfTheirSum) {
-  Ledger ledger(unlimited);
-  std::mt19937_64 random(7);
-  std::array<std::vector<Bytes>, 4> live;
-  std::int64_t now = 0;
-  std::int64_t peak = 0;
-  int by_themselves = 0;
-  for (int step = 0; step < 20'000; ++step) {
-    const std::size_t lane = random() % live.size();
-    if (!live[lane].empty() && random() % 100 < (step / 1000 % 2 == 0 ? 40 : 60)) {
-      const Bytes size = live[lane].back();
-      live[lane].pop_back();
-      ASSERT_TRUE(ledger.lane(lane).try_free(PoolKind::large, plain(size)));
-      now -= signed_count(size);
+class LanesInTurn {
+ public:
+  void step() {
+    const std::size_t lane = random_() % live_.size();
+    const bool is_shrinking = steps_++ / 1000 % 2 == 1;
+    if (!live_[lane].empty() && random_() % 100 < (is_shrinking ? 60 : 40)) {
+      free_one(lane);
     } else {
-      const Bytes size{512 * (1 + random() % 9)};
-      if (ledger.lane(lane).try_hand_out(PoolKind::large, plain(size))) {
-        ++by_themselves;
-      } else {
-        ledger.lane(lane).handed_out(PoolKind::large, size, size);
-      }
-      live[lane].push_back(size);
-      now += signed_count(size);
+      hand_out_one(lane);
     }
-    peak = std::max(peak, now);
-    if (random() % 5000 == 0) {
-      ledger.reset_peak();
-      peak = now;
+    if (random_() % 5000 == 0) {
+      ledger_.reset_peak();
+      allocated_.peak = allocated_.now;
+      requested_.peak = requested_.now;
     }
-    ASSERT_EQ(ledger.read().allocated_bytes.all.current, now);
-    ASSERT_EQ(ledger.read().allocated_bytes.all.peak, peak) << "step " << step;
+    const DeviceStats stats = ledger_.read();
+    ASSERT_EQ(stats.allocated_bytes.all.current, allocated_.now);
+    ASSERT_EQ(stats.allocated_bytes.all.peak, allocated_.peak);
+    ASSERT_EQ(stats.requested_bytes.all.current, requested_.now);
+    ASSERT_EQ(stats.requested_bytes.all.peak, requested_.peak);
   }
-  EXPECT_GT(by_themselves, 5000);
+  int by_themselves() const { return by_themselves_; }
+
+ private:
+  struct Sum {
+    std::int64_t now = 0;
+    std::int64_t peak = 0;
+    void change(std::int64_t n) { peak = std::max(peak, now += n); }
+  };
+
+  void free_one(std::size_t lane) {
+    const HandedOut block = live_[lane].back();
+    live_[lane].pop_back();
+    ASSERT_TRUE(ledger_.lane(lane).try_free(PoolKind::large, block));
+    allocated_.change(-signed_count(block.size));
+    requested_.change(-signed_count(block.requested));
+  }
+  void hand_out_one(std::size_t lane) {
+    const HandedOut block{Bytes{512 * (1 + random_() % 9)}, Bytes{1 + random_() % 5000}, {}};
+    if (ledger_.lane(lane).try_hand_out(PoolKind::large, block)) {
+      ++by_themselves_;
+    } else {
+      ledger_.lane(lane).handed_out(PoolKind::large, block.size, block.requested);
+    }
+    live_[lane].push_back(block);
+    allocated_.change(signed_count(block.size));
+    requested_.change(signed_count(block.requested));
+  }
+
+  Ledger ledger_{unlimited};
+  std::mt19937_64 random_{7};
+  std::array<std::vector<HandedOut>, 4> live_;
+  Sum allocated_;
+  Sum requested_;
+  int steps_ = 0;
+  int by_themselves_ = 0;
+};
+
+TEST(LaneLedger, PeaksOfManyLanesAreThoseOfTheirSum) {
+  LanesInTurn lanes;
+  for (int step = 0; step < 20'000; ++step) {
+    lanes.step();
+    ASSERT_FALSE(testing::Test::HasFatalFailure()) << "step " << step;
+  }
+  EXPECT_GT(lanes.by_themselves(), 5000);
 }
 
 TEST(Ledger, SegmentsAndReservedBytesArePerPool) {
