@@ -96,11 +96,11 @@ const Block* Heap::hit(const HeapRequest& request) {
   return &fitting;
 }
 
-const Lane& Heap::lane_at(Address address) const {
-  const Lane& likely = lanes_[lane_hints_.at(address)];
-  if (likely.live.find(address) != nullptr) return likely;
+const Block* Heap::find_live(Address address) const {
+  const Block* found = lanes_[lane_hints_.at(address)].live.find(address);
+  if (found != nullptr) return found;
   const Segment* segment = segment_at(address);
-  return segment == nullptr ? likely : segment->first->share->lane;
+  return segment == nullptr ? nullptr : segment->first->share->lane.live.find(address);
 }
 
 std::size_t Heap::live_count() const {

@@ -84,8 +84,10 @@ class Heap {
   void adopt_segment(const SegmentLayout& layout);
 
   // The live block that starts here, or null.
-  Block* find_live(Address address) { return lane_at(address).live.find(address); }
-  const Block* find_live(Address address) const { return lane_at(address).live.find(address); }
+  Block* find_live(Address address) {
+    return const_cast<Block*>(std::as_const(*this).find_live(address));
+  }
+  const Block* find_live(Address address) const;
   std::size_t live_count() const;
   // Takes back a block, whatever its uses, and merges it with its free neighbours; one of these may
   // absorb its slot, so `block` must not be used after. REQUIRES: it is live.
@@ -170,11 +172,6 @@ class Heap {
   }
   const Block* search(const HeapRequest& request, bool counts);
   Lane& lane_of_stream(StreamId stream) { return lanes_[lane_of(stream)]; }
-  // The lane that has the block at this address, if there is one.
-  const Lane& lane_at(Address address) const;
-  Lane& lane_at(Address address) {
-    return const_cast<Lane&>(std::as_const(*this).lane_at(address));
-  }
   Block* find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const;
   void reserve(BlockPool& pool, StreamId stream, std::size_t blocks);
   Segment& add_segment(Span span, BlockPool& pool, StreamId stream);

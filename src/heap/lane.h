@@ -5,6 +5,7 @@
 // Not thread-safe. Different lanes may be used at the same time.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstddef>
@@ -57,9 +58,10 @@ class LaneHints {
     return hints_[place(address)].load(std::memory_order_relaxed);
   }
   void set(Span span, std::size_t lane) {
+    const std::uint64_t first = span.begin.value / granularity;
     const std::uint64_t last = (span.end().value - 1) / granularity;
-    std::uint64_t granule = span.begin.value / granularity;
-    for (std::size_t n = 0; granule <= last && n < size; ++granule, ++n) {
+    const std::uint64_t end = std::min(last + 1, first + size);
+    for (std::uint64_t granule = first; granule < end; ++granule) {
       hints_[granule % size].store(static_cast<std::uint8_t>(lane), std::memory_order_relaxed);
     }
   }

@@ -243,6 +243,7 @@ class Ledger {
 
   PooledStat& whole(Quantity quantity) { return wholes_[static_cast<std::size_t>(quantity)]; }
   void use(std::size_t lane);
+  std::array<std::int64_t, 2> current(Quantity quantity) const;  // Of both pools.
   void add_up(Quantity quantity, PooledStat& whole) const;
   // Notes the sum of the lanes' parts, and its peak, and shares out what is left below that.
   void share_out(Quantity quantity);
