@@ -111,6 +111,17 @@ CUresult ctx_get_current(CUcontext* context) {
   });
 }
 
+CUresult ctx_set_current(CUcontext context) {
+  if (context == nullptr) {
+    if (!context_stack().empty()) context_stack().pop_back();
+    return CUDA_SUCCESS;
+  }
+  const CUresult pushed = ctx_push_current(context);
+  auto& stack = context_stack();
+  if (pushed == CUDA_SUCCESS && stack.size() > 1) stack.erase(stack.end() - 2);
+  return pushed;
+}
+
 CUresult ctx_push_current(CUcontext context) {
   return with_machine([&](Machine& machine) {
     const bool is_held = context != nullptr &&

@@ -42,17 +42,29 @@ std::optional<StreamRef> Machine::stream_of(CUstream stream, CUcontext current) 
     return StreamRef{current->device, handle};
   }
   const auto found = streams_.find(handle);
-  return StreamRef{found == streams_.end() ? current->device : found->second, handle};
+  return StreamRef{found == streams_.end() ? current->device : found->second.device, handle};
+}
+
+StreamFacts Machine::facts_of(StreamRef stream) const {
+  const auto found = streams_.find(stream.handle);
+  return found == streams_.end() ? StreamFacts{stream.device} : found->second;
 }
 
 DeviceIndex Machine::device_of(EventHandle event, CUcontext current) const {
   const auto found = events_.find(event.value);
-  return found == events_.end() ? current->device : found->second;
+  return found == events_.end() ? current->device : found->second.device;
+}
+
+EventFacts* Machine::facts_of(EventHandle event) {
+  const auto found = events_.find(event.value);
+  return found == events_.end() ? nullptr : &found->second;
 }
 
 int cuda_version() {
   return static_cast<int>(number_from_environment("CAIRN_SIM_CUDA_VERSION", 13000));
 }
+
+Ticks kernel_ticks() { return number_from_environment("CAIRN_SIM_KERNEL_TICKS", 1000); }
 
 bool is_missing(const char* name) {
   const char* missing = std::getenv("CAIRN_SIM_MISSING");
