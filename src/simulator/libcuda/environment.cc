@@ -3,13 +3,20 @@
 #include <charconv>
 #include <cstdio>
 #include <cstdlib>
+#include <mutex>
 #include <sstream>
 #include <string>
 
 namespace cairn::simulator {
 namespace {
 
+// Programs ask for the machine again and again: the same is said once.
 void refuse(const std::string& why) {
+  static std::mutex mutex;
+  static std::string said;
+  const std::lock_guard lock(mutex);
+  if (why == said) return;
+  said = why;
   std::fprintf(stderr, "cairn: simulated CUDA: %s\n", why.c_str());
 }
 
