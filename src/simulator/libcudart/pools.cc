@@ -53,6 +53,21 @@ CUresult check(const void* answer, int device) {
   return answer == nullptr ? CUDA_ERROR_INVALID_VALUE : cuDeviceGet(&found, device);
 }
 
+// What is reserved and used is what the current device has out at the moment, for all pools
+// together.
+bool is_size(cudaMemPoolAttr attribute) {
+  return attribute == cudaMemPoolAttrReservedMemCurrent ||
+         attribute == cudaMemPoolAttrReservedMemHigh ||
+         attribute == cudaMemPoolAttrUsedMemCurrent || attribute == cudaMemPoolAttrUsedMemHigh;
+}
+
+std::uint64_t memory_out() {
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  cuMemGetInfo(&free_bytes, &total_bytes);
+  return total_bytes - free_bytes;
+}
+
 bool is_flag(cudaMemPoolAttr attribute) {
   return attribute == cudaMemPoolReuseFollowEventDependencies ||
          attribute == cudaMemPoolReuseAllowOpportunistic ||
@@ -136,10 +151,10 @@ cudaError_t cudaMemPoolSetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribut
 }
 
 cudaError_t cudaMemPoolGetAttribute(cudaMemPool_t pool, cudaMemPoolAttr attribute, void* value) {
-  return sim::call([&] {
+  return sim::call_in_context([&] {
     const std::lock_guard lock(pools().mutex);
     if (!is_pool(pool) || value == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const std::uint64_t known = pool->attributes[attribute];
+    const std::uint64_t known = is_size(attribute) ? memory_out() : pool->attributes[attribute];
     if (is_flag(attribute)) {
       *static_cast<int*>(value) = static_cast<int>(known);
     } else {
