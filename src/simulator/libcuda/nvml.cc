@@ -13,6 +13,12 @@ struct Process {
   unsigned int compute_instance;
 };
 
+// The same in its first version.
+struct FirstProcess {
+  unsigned int pid;
+  unsigned long long used_bytes;
+};
+
 constexpr int success = 0;
 constexpr int uninitialized = 1;
 constexpr int not_found = 6;
@@ -24,6 +30,21 @@ bool is_initialized = false;
 unsigned int process_count() {
   const char* text = std::getenv("CAIRN_SIM_PROCESSES");
   return text == nullptr ? 1 : static_cast<unsigned int>(std::strtoul(text, nullptr, 10));
+}
+
+template <class Listed>
+int list_processes(const void* device, unsigned int* count, void* processes) {
+  if (device != &is_initialized) return not_found;
+  const unsigned int room = *count;
+  *count = process_count();
+  if (*count > room) return insufficient_size;
+  auto* listed = static_cast<Listed*>(processes);
+  for (unsigned int k = 1; k <= *count; ++k) {
+    listed[k - 1] = {};
+    listed[k - 1].pid = 1000 + k;
+    listed[k - 1].used_bytes = k * 1048576ull;
+  }
+  return success;
 }
 
 }  // namespace
@@ -38,6 +59,7 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, v
 
 int nvmlSystemGetCudaDriverVersion_v2(int* version);
 // What PyTorch wants to be there.
+int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count, void* processes);
 int nvmlDeviceGetNvLinkRemoteDeviceType(void* device, unsigned int link, void* type);
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned int link, void* info);
 int nvmlDeviceGetGpuFabricInfoV(void* device, void* info);
@@ -49,19 +71,18 @@ int nvmlInit_v2() {
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device) {
   if (!is_initialized) return uninitialized;
-  if (std::string_view(pci_bus_id) != "0000:01:00.0") return not_found;
+  // The domain has four digits or eight.
+  if (!std::string_view(pci_bus_id).ends_with("0000:01:00.0")) return not_found;
   *device = &is_initialized;
   return success;
 }
 
+int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count, void* processes) {
+  return list_processes<FirstProcess>(device, count, processes);
+}
+
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, void* processes) {
-  if (device != &is_initialized) return not_found;
-  const unsigned int room = *count;
-  *count = process_count();
-  if (*count > room) return insufficient_size;
-  auto* listed = static_cast<Process*>(processes);
-  for (unsigned int k = 1; k <= *count; ++k) listed[k - 1] = {1000 + k, k * 1048576ull, 0, 0};
-  return success;
+  return list_processes<Process>(device, count, processes);
 }
 
 int nvmlSystemGetCudaDriverVersion_v2(int* version) {

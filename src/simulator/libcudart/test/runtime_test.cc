@@ -25,6 +25,7 @@ class SimulatedRuntime : public testing::Test {
 
   static void restart() {
     cairn_sim_reset();
+    cudaSetDevice(0);
     cudaDeviceReset();
     cudaGetLastError();
   }
