@@ -103,7 +103,8 @@ void Judge::use(const Kernel& kernel, const Touch& touch) {
                in_words(touch.range) + on_device(touch.device) +
                ", which does not lie in any memory that the driver has out");
   }
-  const Ownership& ownership = *held(touch.device).containing(touch.range);
+  const Ownership* const held_there = held(touch.device).containing(touch.range);
+  const Ownership ownership = held_there == nullptr ? Ownership{} : *held_there;
   Access access;
   access.stream = kernel.stream;
   access.kernel = kernel.number;

@@ -71,7 +71,8 @@ class Judge {
   bool is_held(DeviceIndex device, Span range) const {
     return held(device).containing(range) != nullptr;
   }
-  // REQUIRES: the program holds each of the ranges.
+  // A range that the program was not told to hold is in no ownership: whoever uses it knows what
+  // he does, as long as the driver has it out.
   void on_kernel(const Kernel& kernel, const std::vector<Touch>& touches);
 
   // The driver is about to have the allocation back.

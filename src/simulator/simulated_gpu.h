@@ -55,8 +55,13 @@ class SimulatedGpu {
   DriverResult<bool> event_query(DeviceIndex device, EventHandle event);
   DriverResult<Done> event_sync(DeviceIndex device, EventHandle event);
   DriverResult<Done> event_destroy(DeviceIndex device, EventHandle event);
+  // When all that the event waits for is done.
+  DriverResult<Ticks> event_time(DeviceIndex device, EventHandle event);
   DriverResult<Done> ctx_record(DeviceIndex device, EventHandle event);
   DriverResult<Done> stream_sync(StreamRef stream);
+  DriverResult<bool> stream_query(StreamRef stream);
+  // All later work on the stream waits for what the event, of that device, waits for.
+  DriverResult<Done> stream_wait(StreamRef stream, DeviceIndex device, EventHandle event);
   DriverResult<Done> device_sync(DeviceIndex device);
   DriverResult<ContextHandle> stream_ctx(StreamRef stream);
   DriverResult<std::uint64_t> stream_id(StreamRef stream);
@@ -77,9 +82,12 @@ class SimulatedGpu {
   // A kernel that uses the ranges for so many ticks, once the work before it on the stream is done.
   Result<Done, std::string> launch(StreamRef stream, const std::vector<Touch>& touches,
                                    std::uint64_t ticks);
+  // The same with one range, of which the program need not have told that it holds it.
+  Result<Done, std::string> touch(StreamRef stream, const Touch& touch, std::uint64_t ticks);
   // All later work on `after` waits for the work that is on `before` now.
   Result<Done, std::string> order(StreamRef before, StreamRef after);
   void advance(std::uint64_t ticks);
+  Ticks now() const;
   // The application waits; no call of the allocator's.
   Result<Done, std::string> synchronize(StreamRef stream);
   Result<Done, std::string> synchronize(DeviceIndex device);

@@ -90,6 +90,22 @@ Result<Done, std::string> SimulatedGpu::launch(StreamRef stream, const std::vect
   return Done{};
 }
 
+Result<Done, std::string> SimulatedGpu::touch(StreamRef stream, const Touch& touch,
+                                              std::uint64_t ticks) {
+  const std::lock_guard lock(mutex_);
+  const auto number = stream_of(stream);
+  if (number.failed()) return Failure{number.error()};
+  if (!exists(touch.device)) return Failure{no_device(touch.device)};
+  const Span range = touch.range;
+  if (range.size.count == 0 || range.begin >= address_limit ||
+      range.size > address_limit - range.begin) {
+    return Failure{"no memory can be at the " + in_words(range)};
+  }
+  judge_.on_kernel(streams_.launch(*number, now_, ticks), {touch});
+  tidy();
+  return Done{};
+}
+
 Result<Done, std::string> SimulatedGpu::order(StreamRef before, StreamRef after) {
   const std::lock_guard lock(mutex_);
   const auto first = stream_of(before);
@@ -104,6 +120,11 @@ Result<Done, std::string> SimulatedGpu::order(StreamRef before, StreamRef after)
 void SimulatedGpu::advance(std::uint64_t ticks) {
   const std::lock_guard lock(mutex_);
   now_ = later(now_, ticks);
+}
+
+Ticks SimulatedGpu::now() const {
+  const std::lock_guard lock(mutex_);
+  return now_;
 }
 
 Result<Done, std::string> SimulatedGpu::synchronize(StreamRef stream) {

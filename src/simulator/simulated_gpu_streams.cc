@@ -76,6 +76,13 @@ DriverResult<Done> SimulatedGpu::event_destroy(DeviceIndex device, EventHandle e
   return Done{};
 }
 
+DriverResult<Ticks> SimulatedGpu::event_time(DeviceIndex device, EventHandle event) {
+  const std::lock_guard lock(mutex_);
+  const auto found = event_of(device, event, "event_time");
+  if (found.failed()) return Failure{found.error()};
+  return (*found)->recorded.done_at;
+}
+
 DriverResult<Done> SimulatedGpu::ctx_record(DeviceIndex device, EventHandle event) {
   const std::lock_guard lock(mutex_);
   const auto found = event_of(device, event, "ctx_record");
@@ -90,6 +97,27 @@ DriverResult<Done> SimulatedGpu::stream_sync(StreamRef stream) {
   const auto number = stream_of(stream, "stream_sync");
   if (number.failed()) return Failure{number.error()};
   wait_for(streams_.end_of(*number));
+  return Done{};
+}
+
+DriverResult<bool> SimulatedGpu::stream_query(StreamRef stream) {
+  const std::lock_guard lock(mutex_);
+  const auto number = stream_of(stream, "stream_query");
+  if (number.failed()) return Failure{number.error()};
+  const Point end = streams_.end_of(*number);
+  if (end.done_at > now_) return false;
+  host_.see(end.before);
+  return true;
+}
+
+DriverResult<Done> SimulatedGpu::stream_wait(StreamRef stream, DeviceIndex device,
+                                             EventHandle event) {
+  const std::lock_guard lock(mutex_);
+  const auto number = stream_of(stream, "stream_wait");
+  if (number.failed()) return Failure{number.error()};
+  const auto found = event_of(device, event, "stream_wait");
+  if (found.failed()) return Failure{found.error()};
+  streams_.wait(*number, (*found)->recorded);
   return Done{};
 }
 

@@ -1,22 +1,92 @@
 #include "simulator/libcuda/control.h"
 
+#include <cuda.h>
+
 #include <cstdio>
 #include <string>
+#include <vector>
 
+#include "simulator/libcuda/environment.h"
 #include "simulator/libcuda/machine.h"
 
+using cairn::Address;
+using cairn::Bytes;
+using cairn::DeviceIndex;
+using cairn::Span;
+using cairn::StreamRef;
 using cairn::simulator::Machine;
+using cairn::simulator::StreamNumber;
+
+namespace {
+
+Span span_of(const void* address, std::size_t size) {
+  return {Address{reinterpret_cast<std::uint64_t>(address)}, Bytes{size}};
+}
+
+bool is_range(const void* address, std::size_t size) {
+  const auto limit = cairn::simulator::address_limit;
+  const Span range = span_of(address, size);
+  return size != 0 && range.begin < limit && range.size <= limit - range.begin;
+}
+
+// That the memory is of; `otherwise` where nobody knows it.
+DeviceIndex device_of(const Machine& machine, Span range, DeviceIndex otherwise) {
+  const cairn::simulator::Region* const region = machine.memory.containing(range.begin);
+  return region == nullptr ? otherwise : region->device;
+}
+
+}  // namespace
 
 extern "C" {
 
 void cairn_sim_reset() { cairn::simulator::end_machine(); }
 
-CUresult cairn_sim_launch(CUstream stream, unsigned long long ticks) {
+int cairn_sim_launch(CUstream stream, unsigned long long ticks) {
   return cairn::simulator::in_current_context([&](Machine& machine, CUcontext current) {
     const auto named = machine.stream_of(stream, current);
     if (!named) return CUDA_ERROR_NOT_SUPPORTED;
     const bool is_launched{machine.gpu.launch(*named, {}, ticks)};
     return is_launched ? CUDA_SUCCESS : CUDA_ERROR_INVALID_HANDLE;
+  });
+}
+
+int cairn_sim_touch(CUstream stream, const void* address, std::size_t size, int mode) {
+  constexpr int all_modes = CAIRN_SIM_READ | CAIRN_SIM_WRITE;
+  if (mode == 0 || (mode & ~all_modes) != 0 || size == 0) return CUDA_ERROR_INVALID_VALUE;
+  return cairn::simulator::on_stream(stream, [&](Machine& machine, StreamRef named) {
+    const Span range = span_of(address, size);
+    const DeviceIndex device = device_of(machine, range, named.device);
+    const bool is_read_only = (mode & CAIRN_SIM_WRITE) == 0;
+    const bool is_launched{
+        machine.gpu.touch(named, {device, range, is_read_only}, cairn::simulator::kernel_ticks())};
+    return is_launched ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+int cairn_sim_hand_out(CUstream stream, const void* address, std::size_t size) {
+  if (!is_range(address, size)) return CUDA_ERROR_INVALID_VALUE;
+  return cairn::simulator::on_stream(stream, [&](Machine& machine, StreamRef named) {
+    const Span range = span_of(address, size);
+    const StreamNumber owner = machine.gpu.identify(named);
+    if (owner == StreamNumber::none) return CUDA_ERROR_INVALID_HANDLE;
+    machine.gpu.hand_out(device_of(machine, range, named.device), range, owner);
+    return CUDA_SUCCESS;
+  });
+}
+
+int cairn_sim_take_back(const void* address, std::size_t size, CUstream const* recorded,
+                        std::size_t recorded_count) {
+  if (!is_range(address, size)) return CUDA_ERROR_INVALID_VALUE;
+  return cairn::simulator::in_current_context([&](Machine& machine, CUcontext current) {
+    std::vector<StreamNumber> streams;
+    for (std::size_t i = 0; i < recorded_count; ++i) {
+      const auto named = machine.stream_of(recorded[i], current);
+      if (!named) return CUDA_ERROR_NOT_SUPPORTED;
+      streams.push_back(machine.gpu.identify(*named));
+    }
+    const Span range = span_of(address, size);
+    machine.gpu.take_back(device_of(machine, range, current->device), range, streams);
+    return CUDA_SUCCESS;
   });
 }
 

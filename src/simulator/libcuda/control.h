@@ -1,26 +1,57 @@
-// What only a simulated libcuda.so.1 has: how a test plays the GPU's part. Found by dlsym, so that
-// a program knows by these whether its libcuda is the simulated one.
-//
-// The machine is made by the first cuInit, from the environment:
-//   CAIRN_SIM_DEVICES       how many devices it has (1)
-//   CAIRN_SIM_MEMORY        bytes of memory of each (80 GiB)
-//   CAIRN_SIM_CUDA_VERSION  as cuDriverGetVersion says it (13000)
-//   CAIRN_SIM_MISSING       a call that the library lacks (none)
-#pragma once
+/* What only a simulated libcuda.so.1 has: how a test plays the GPU's part, and asks the judge. In
+ * C. Found by dlsym, so that a program knows by these whether its libcuda is the simulated one; or
+ * linked. README.md beside this folder tells more.
+ *
+ * The machine is made by the first cuInit, from the environment:
+ *   CAIRN_SIM_DEVICES       how many devices it has (1)
+ *   CAIRN_SIM_MEMORY        bytes of memory of each (80 GiB)
+ *   CAIRN_SIM_BACKED        1: host memory stands behind device addresses (0)
+ *   CAIRN_SIM_FAULT         which calls fail, as `fault` says it in a Program (none)
+ *   CAIRN_SIM_KERNEL_TICKS  how long a kernel, a copy, a fill or a touch takes (1000)
+ *   CAIRN_SIM_JUDGE         what is done with what the judge finds: quiet, print, abort (print)
+ *   CAIRN_SIM_CUDA_VERSION  as cuDriverGetVersion says it (13000)
+ *   CAIRN_SIM_MISSING       a call that the library lacks (none)
+ */
+#ifndef CAIRN_SIMULATOR_LIBCUDA_CONTROL_H
+#define CAIRN_SIMULATOR_LIBCUDA_CONTROL_H
 
-#include <cuda.h>
+#include <stddef.h>
 
+#ifdef __cplusplus
 extern "C" {
+#endif
 
-// Ends the machine. The next cuInit makes a new one; whatever was of the old one is dead.
-void cairn_sim_reset();
-// A kernel that uses no memory and takes so many ticks, on a stream as the calling thread names it
-// in its current context.
-CUresult cairn_sim_launch(CUstream stream, unsigned long long ticks);
-// The only thing that lets time go by, beside calls that wait.
+struct CUstream_st;
+
+/* How work uses memory. */
+#define CAIRN_SIM_READ 1
+#define CAIRN_SIM_WRITE 2
+
+/* Those that give an int give a CUresult, but for counts. Streams are named as the calling thread
+ * names them in its current context. */
+
+/* Ends the machine. The next cuInit makes a new one; whatever was of the old one is dead. */
+void cairn_sim_reset(void);
+/* A kernel that uses no memory and takes so many ticks. */
+int cairn_sim_launch(struct CUstream_st* stream, unsigned long long ticks);
+/* A kernel that uses the memory, as `mode` says: CAIRN_SIM_READ, CAIRN_SIM_WRITE or both. */
+int cairn_sim_touch(struct CUstream_st* stream, const void* address, size_t size, int mode);
+/* The only thing that lets time go by, beside calls that wait. A tick is a nanosecond. */
 void cairn_sim_advance(unsigned long long ticks);
-// What the judge has seen, in words, one a line, up to `size` bytes with the final 0; gives how
-// many there are.
+
+/* An allocator under test tells what it does with the memory that it has from CUDA: it handed some
+ * out for work on the stream, or took it back, having been told of work on `recorded` too. The
+ * judge then sees ranges that overlap, and reuse that is not ordered with the earlier use. */
+int cairn_sim_hand_out(struct CUstream_st* stream, const void* address, size_t size);
+int cairn_sim_take_back(const void* address, size_t size, struct CUstream_st* const* recorded,
+                        size_t recorded_count);
+
+/* What the judge has seen, in words, one a line, up to `size` bytes with the final 0; gives how
+ * many there are. */
 int cairn_sim_violations(char* text, int size);
 
-}  // extern "C"
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "simulator/libcuda/entry_points.h"
+#include "simulator/libcuda/environment.h"
 #include "simulator/libcuda/machine.h"
 
 namespace cairn::simulator {
@@ -20,7 +21,7 @@ CUresult with_device(CUdevice device, Act&& act) {
 
 CUresult init(unsigned int flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  make_machine();
+  if (!make_machine()) return CUDA_ERROR_INVALID_VALUE;
   return with_machine([](Machine& machine) {
     return machine.gpu.device_count() == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
   });
@@ -111,9 +112,20 @@ CUresult ctx_get_current(CUcontext* context) {
   });
 }
 
+CUresult ctx_set_current(CUcontext context) {
+  if (context == nullptr) {
+    if (!context_stack().empty()) context_stack().pop_back();
+    return CUDA_SUCCESS;
+  }
+  const CUresult pushed = ctx_push_current(context);
+  auto& stack = context_stack();
+  if (pushed == CUDA_SUCCESS && stack.size() > 1) stack.erase(stack.end() - 2);
+  return pushed;
+}
+
 CUresult ctx_push_current(CUcontext context) {
   return with_machine([&](Machine& machine) {
-    const bool is_held = context != nullptr &&
+    const bool is_held = machine.has(context) &&
                          (context->handle != ContextHandle{} ||
                           machine.primary_holds[static_cast<std::size_t>(context->device)] > 0);
     if (!is_held) return CUDA_ERROR_INVALID_CONTEXT;

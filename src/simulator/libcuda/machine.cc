@@ -1,19 +1,25 @@
 #include "simulator/libcuda/machine.h"
 
+#include <algorithm>
+#include <atomic>
+#include <cstdio>
 #include <cstdlib>
-#include <string_view>
+#include <string>
+
+#include "simulator/libcuda/environment.h"
 
 namespace cairn::simulator {
 namespace {
 
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
+std::unique_ptr<Machine>& the_machine() {
+  // Programs call CUDA to their very end.
+  static auto* const machine = new std::unique_ptr<Machine>;
+  return *machine;
 }
 
-std::unique_ptr<Machine>& the_machine() {
-  static std::unique_ptr<Machine> machine;
-  return machine;
+std::atomic<std::uint64_t>& machines_ended() {
+  static std::atomic<std::uint64_t> count{0};
+  return count;
 }
 
 }  // namespace
@@ -26,6 +32,11 @@ Machine::Machine(const std::vector<DeviceOptions>& devices)
 CUcontext Machine::add_context(DeviceIndex device, ContextHandle handle) {
   contexts_.push_back({device, handle});
   return &contexts_.back();
+}
+
+bool Machine::has(CUcontext context) const {
+  return std::any_of(contexts_.begin(), contexts_.end(),
+                     [context](const CUctx_st& each) { return &each == context; });
 }
 
 CUcontext Machine::context_of(DeviceIndex device, ContextHandle handle) {
@@ -42,46 +53,65 @@ std::optional<StreamRef> Machine::stream_of(CUstream stream, CUcontext current) 
     return StreamRef{current->device, handle};
   }
   const auto found = streams_.find(handle);
-  return StreamRef{found == streams_.end() ? current->device : found->second, handle};
+  return StreamRef{found == streams_.end() ? current->device : found->second.device, handle};
+}
+
+StreamFacts Machine::facts_of(StreamRef stream) const {
+  const auto found = streams_.find(stream.handle);
+  return found == streams_.end() ? StreamFacts{stream.device} : found->second;
 }
 
 DeviceIndex Machine::device_of(EventHandle event, CUcontext current) const {
   const auto found = events_.find(event.value);
-  return found == events_.end() ? current->device : found->second;
+  return found == events_.end() ? current->device : found->second.device;
 }
 
-int cuda_version() {
-  return static_cast<int>(number_from_environment("CAIRN_SIM_CUDA_VERSION", 13000));
+EventFacts* Machine::facts_of(EventHandle event) {
+  const auto found = events_.find(event.value);
+  return found == events_.end() ? nullptr : &found->second;
 }
 
-bool is_missing(const char* name) {
-  const char* missing = std::getenv("CAIRN_SIM_MISSING");
-  return missing != nullptr && std::string_view(missing) == name;
-}
-
-void make_machine() {
+bool make_machine() {
   const std::lock_guard lock(machine_mutex());
-  if (the_machine() != nullptr) return;
-  DeviceOptions device;
-  device.memory.count = number_from_environment("CAIRN_SIM_MEMORY", device.memory.count);
-  const auto count = static_cast<std::size_t>(number_from_environment("CAIRN_SIM_DEVICES", 1));
-  the_machine() = std::make_unique<Machine>(std::vector<DeviceOptions>(count, device));
+  if (the_machine() != nullptr) return true;
+  const auto settings = machine_settings();
+  if (!settings) return false;
+  the_machine() = std::make_unique<Machine>(settings->devices);
+  for (const FaultPlan& plan : settings->faults) the_machine()->calls.add(plan);
+  return true;
 }
 
 void end_machine() {
   const std::lock_guard lock(machine_mutex());
   the_machine().reset();
-  context_stack().clear();
+  ++machines_ended();
 }
 
 std::vector<CUcontext>& context_stack() {
   static thread_local std::vector<CUcontext> stack;
+  static thread_local std::uint64_t of_machine = 0;
+  // Contexts of a machine that has ended are no more.
+  if (of_machine != machines_ended()) stack.clear();
+  of_machine = machines_ended();
   return stack;
 }
 
 std::mutex& machine_mutex() {
   static std::mutex mutex;
   return mutex;
+}
+
+void tell_violations(Machine& machine) {
+  const std::size_t count = machine.gpu.violation_count();
+  if (count == machine.violations_told) return;
+  const JudgeReaction reaction = judge_reaction();
+  const auto violations = machine.gpu.violations();
+  for (; machine.violations_told < count; ++machine.violations_told) {
+    if (reaction == JudgeReaction::quiet) continue;
+    const std::string& words = violations[machine.violations_told].message;
+    std::fprintf(stderr, "cairn: simulated CUDA: violation: %s\n", words.c_str());
+  }
+  if (reaction == JudgeReaction::abort) std::abort();
 }
 
 Machine* machine() { return the_machine().get(); }
