@@ -63,7 +63,8 @@ void Ledger::use(std::size_t lane) {
   const std::uint32_t bit = std::uint32_t{1} << lane;
   if ((used_lanes_ & bit) != 0) return;
   used_lanes_ |= bit;
-  shares_log2_ = std::bit_width(static_cast<unsigned>(std::popcount(used_lanes_)) - 1);
+  shares_log2_ =
+      static_cast<int>(std::bit_width(static_cast<unsigned>(std::popcount(used_lanes_)) - 1));
 }
 
 void Ledger::add_up(Quantity quantity, PooledStat& whole) const {

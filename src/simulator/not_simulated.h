@@ -1,6 +1,6 @@
-// CUDA_CALL(name): a definition of that call of CUDA's which yields to any other. It says once that
-// it is not simulated and gives "not supported", 801 in both of CUDA's interfaces, whatever its
-// parameters are.
+// CAIRN_CUDA_CALL(name): a definition of that call of CUDA's which yields to any other. It says
+// once that it is not simulated and gives "not supported", 801 in both of CUDA's interfaces,
+// whatever its parameters are.
 #pragma once
 
 #include <atomic>
@@ -17,7 +17,7 @@ inline int not_simulated(const char* name, std::atomic_flag& was_said) {
 
 }  // namespace cairn::simulator
 
-#define CUDA_CALL(name)                                      \
+#define CAIRN_CUDA_CALL(name)                                \
   extern "C" __attribute__((weak)) int name();               \
   int name() {                                               \
     static std::atomic_flag was_said;                        \
