@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "simulator/libcuda/environment.h"
 #include "simulator/libcuda/machine.h"
 
 using cairn::Address;

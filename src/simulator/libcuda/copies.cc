@@ -3,6 +3,7 @@
 #include <cstring>
 
 #include "simulator/libcuda/copies.h"
+#include "simulator/libcuda/environment.h"
 #include "simulator/libcuda/machine.h"
 
 namespace cairn::simulator {

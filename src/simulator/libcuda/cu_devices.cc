@@ -4,6 +4,7 @@
 
 #include "simulator/libcuda/attributes.h"
 #include "simulator/libcuda/entry_points.h"
+#include "simulator/libcuda/environment.h"
 #include "simulator/libcuda/machine.h"
 
 namespace sim = cairn::simulator;

@@ -1,6 +1,7 @@
 // The calls of cuda.h for streams, events, modules and kernels, by their own names. A kernel takes
 // CAIRN_SIM_KERNEL_TICKS and does nothing; a module holds whatever is asked of it.
 #include "simulator/libcuda/entry_points.h"
+#include "simulator/libcuda/environment.h"
 #include "simulator/libcuda/machine.h"
 
 namespace sim = cairn::simulator;

@@ -2,6 +2,7 @@
 #include <cstdio>
 
 #include "simulator/libcuda/entry_points.h"
+#include "simulator/libcuda/environment.h"
 #include "simulator/libcuda/machine.h"
 
 namespace cairn::simulator {
@@ -20,7 +21,7 @@ CUresult with_device(CUdevice device, Act&& act) {
 
 CUresult init(unsigned int flags) {
   if (flags != 0) return CUDA_ERROR_INVALID_VALUE;
-  make_machine();
+  if (!make_machine()) return CUDA_ERROR_INVALID_VALUE;
   return with_machine([](Machine& machine) {
     return machine.gpu.device_count() == 0 ? CUDA_ERROR_NO_DEVICE : CUDA_SUCCESS;
   });

@@ -1,15 +1,13 @@
 #include "simulator/libcuda/machine.h"
 
+#include <cstdio>
 #include <cstdlib>
-#include <string_view>
+#include <string>
+
+#include "simulator/libcuda/environment.h"
 
 namespace cairn::simulator {
 namespace {
-
-std::uint64_t number_from_environment(const char* name, std::uint64_t otherwise) {
-  const char* text = std::getenv(name);
-  return text == nullptr ? otherwise : std::strtoull(text, nullptr, 10);
-}
 
 std::unique_ptr<Machine>& the_machine() {
   static std::unique_ptr<Machine> machine;
@@ -60,24 +58,14 @@ EventFacts* Machine::facts_of(EventHandle event) {
   return found == events_.end() ? nullptr : &found->second;
 }
 
-int cuda_version() {
-  return static_cast<int>(number_from_environment("CAIRN_SIM_CUDA_VERSION", 13000));
-}
-
-Ticks kernel_ticks() { return number_from_environment("CAIRN_SIM_KERNEL_TICKS", 1000); }
-
-bool is_missing(const char* name) {
-  const char* missing = std::getenv("CAIRN_SIM_MISSING");
-  return missing != nullptr && std::string_view(missing) == name;
-}
-
-void make_machine() {
+bool make_machine() {
   const std::lock_guard lock(machine_mutex());
-  if (the_machine() != nullptr) return;
-  DeviceOptions device;
-  device.memory.count = number_from_environment("CAIRN_SIM_MEMORY", device.memory.count);
-  const auto count = static_cast<std::size_t>(number_from_environment("CAIRN_SIM_DEVICES", 1));
-  the_machine() = std::make_unique<Machine>(std::vector<DeviceOptions>(count, device));
+  if (the_machine() != nullptr) return true;
+  const auto settings = machine_settings();
+  if (!settings) return false;
+  the_machine() = std::make_unique<Machine>(settings->devices);
+  for (const FaultPlan& plan : settings->faults) the_machine()->calls.add(plan);
+  return true;
 }
 
 void end_machine() {
@@ -94,6 +82,19 @@ std::vector<CUcontext>& context_stack() {
 std::mutex& machine_mutex() {
   static std::mutex mutex;
   return mutex;
+}
+
+void tell_violations(Machine& machine) {
+  const std::size_t count = machine.gpu.violation_count();
+  if (count == machine.violations_told) return;
+  const JudgeReaction reaction = judge_reaction();
+  const auto violations = machine.gpu.violations();
+  for (; machine.violations_told < count; ++machine.violations_told) {
+    if (reaction == JudgeReaction::quiet) continue;
+    const std::string& words = violations[machine.violations_told].message;
+    std::fprintf(stderr, "cairn: simulated CUDA: violation: %s\n", words.c_str());
+  }
+  if (reaction == JudgeReaction::abort) std::abort();
 }
 
 Machine* machine() { return the_machine().get(); }

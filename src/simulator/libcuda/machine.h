@@ -49,6 +49,7 @@ class Machine {
   SimulatedDriver driver{gpu};
   FaultInjector calls{driver};  // The driver's calls, of which some are to fail.
   MemoryBook memory;
+  std::size_t violations_told = 0;
   std::vector<int> primary_holds;  // How often each device's primary context is held.
 
   CUcontext primary_context(DeviceIndex device) { return &contexts_[index_of(device)]; }
@@ -77,13 +78,8 @@ class Machine {
   std::map<std::uint64_t, EventFacts> events_;
 };
 
-// The settings of the environment (see control.h).
-int cuda_version();
-Ticks kernel_ticks();
-bool is_missing(const char* name);
-
-// Makes the machine if there is none.
-void make_machine();
+// Makes the machine, as the environment says, if there is none. False: the environment is bad.
+bool make_machine();
 void end_machine();
 
 // The contexts that the calling thread has pushed, the current one last.
@@ -93,12 +89,17 @@ std::mutex& machine_mutex();
 // Null before cuInit. For the holder of machine_mutex() alone.
 Machine* machine();
 
+// Prints what the judge has found since it was last called, or ends the program for it.
+void tell_violations(Machine& machine);
+
 // What act(machine) gives, under the mutex.
 template <class Act>
 CUresult with_machine(Act&& act) {
   const std::lock_guard lock(machine_mutex());
   if (machine() == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  return act(*machine());
+  const CUresult done = act(*machine());
+  tell_violations(*machine());
+  return done;
 }
 // What act(machine, current context) gives, under the mutex.
 template <class Act>

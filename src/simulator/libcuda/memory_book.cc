@@ -2,10 +2,12 @@
 
 #include <sys/mman.h>
 
+#include <cstdio>
 #include <cstdlib>
 #include <iterator>
 #include <string_view>
 
+#include "base/in_words.h"
 #include "simulator/address_space.h"
 
 namespace cairn::simulator {
@@ -39,9 +41,10 @@ bool MemoryBook::add_of_device(Span span, DeviceIndex device, MemoryKind kind) {
   // A kernel that does not know the flag takes the address for a hint.
   if (is_backed) {
     void* const pages = map_pages(span.begin, span.size, MAP_FIXED_NOREPLACE);
-    if (pages == MAP_FAILED) return false;
     if (reinterpret_cast<std::uint64_t>(pages) != span.begin.value) {
-      munmap(pages, mapped_size(span.size));
+      if (pages != MAP_FAILED) munmap(pages, mapped_size(span.size));
+      std::fprintf(stderr, "cairn: simulated CUDA: no host memory can be at %s\n",
+                   in_words(span).c_str());
       return false;
     }
   }

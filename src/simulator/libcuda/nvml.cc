@@ -16,6 +16,7 @@ struct Process {
 constexpr int success = 0;
 constexpr int uninitialized = 1;
 constexpr int not_found = 6;
+constexpr int not_supported = 3;
 constexpr int insufficient_size = 7;
 
 bool is_initialized = false;
@@ -34,6 +35,12 @@ extern "C" {
 int nvmlInit_v2();
 int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device);
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, void* processes);
+
+int nvmlSystemGetCudaDriverVersion_v2(int* version);
+// What PyTorch wants to be there.
+int nvmlDeviceGetNvLinkRemoteDeviceType(void* device, unsigned int link, void* type);
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned int link, void* info);
+int nvmlDeviceGetGpuFabricInfoV(void* device, void* info);
 
 int nvmlInit_v2() {
   is_initialized = true;
@@ -56,6 +63,16 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, v
   for (unsigned int k = 1; k <= *count; ++k) listed[k - 1] = {1000 + k, k * 1048576ull, 0, 0};
   return success;
 }
+
+int nvmlSystemGetCudaDriverVersion_v2(int* version) {
+  const char* const text = std::getenv("CAIRN_SIM_CUDA_VERSION");
+  *version = text == nullptr ? 13000 : static_cast<int>(std::strtol(text, nullptr, 10));
+  return success;
+}
+
+int nvmlDeviceGetNvLinkRemoteDeviceType(void*, unsigned int, void*) { return not_supported; }
+int nvmlDeviceGetNvLinkRemotePciInfo_v2(void*, unsigned int, void*) { return not_supported; }
+int nvmlDeviceGetGpuFabricInfoV(void*, void*) { return not_supported; }
 
 }  // extern "C"
 // NOLINTEND(readability-identifier-naming)

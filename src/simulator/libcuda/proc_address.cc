@@ -1,11 +1,14 @@
-// cuGetProcAddress: the only one of CUDA's calls that the simulated libcuda exports. It knows each
-// call in one version of its ABI, and gives it for no other.
+// cuGetProcAddress. It knows the calls that Cairn makes in one version of their ABI each, and gives
+// them for no other; and all that the library exports.
 #include <cudaTypedefs.h>
+#include <dlfcn.h>
 
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "simulator/libcuda/entry_points.h"
+#include "simulator/libcuda/environment.h"
 #include "simulator/libcuda/machine.h"
 
 namespace cairn::simulator {
@@ -83,14 +86,29 @@ struct Found {
   CUdriverProcAddressQueryResult how = CU_GET_PROC_ADDRESS_SYMBOL_NOT_FOUND;
 };
 
+// A call that the table does not tell of has one version here: the one that cuda.h gives its name.
+Found find_exported(const std::string& name) {
+  Dl_info self{};
+  if (dladdr(reinterpret_cast<void*>(&cuGetProcAddress_v2), &self) == 0) return {};
+  void* const library = dlopen(self.dli_fname, RTLD_LAZY | RTLD_NOLOAD);
+  if (library == nullptr) return {};
+  void* address = dlsym(library, (name + "_v2").c_str());
+  if (address == nullptr) address = dlsym(library, name.c_str());
+  dlclose(library);
+  if (address == nullptr) return {};
+  return {address, CU_GET_PROC_ADDRESS_SUCCESS};
+}
+
 Found find(const char* name, int version) {
   if (is_missing(name)) return {};
+  bool is_in_table = false;
   for (const EntryPoint& entry : entry_points()) {
     if (entry.name != name) continue;
+    is_in_table = true;
     if (version < entry.since) return {nullptr, CU_GET_PROC_ADDRESS_VERSION_NOT_SUFFICIENT};
     if (version < entry.until) return {entry.address, CU_GET_PROC_ADDRESS_SUCCESS};
   }
-  return {};
+  return is_in_table ? Found{} : find_exported(name);
 }
 
 }  // namespace
@@ -102,8 +120,11 @@ extern "C" {
 
 CUresult cuGetProcAddress_v2(const char* name, void** address, int version, cuuint64_t flags,
                              CUdriverProcAddressQueryResult* how) {
+  if (name == nullptr || address == nullptr || version > cairn::simulator::cuda_version()) {
+    return CUDA_ERROR_INVALID_VALUE;
+  }
   // Nothing here knows the variants whose default stream is the thread's.
-  if (flags != CU_GET_PROC_ADDRESS_LEGACY_STREAM || version > cairn::simulator::cuda_version()) {
+  if (flags != CU_GET_PROC_ADDRESS_LEGACY_STREAM && flags != CU_GET_PROC_ADDRESS_DEFAULT) {
     return CUDA_ERROR_INVALID_VALUE;
   }
   const auto found = cairn::simulator::find(name, version);

@@ -39,10 +39,6 @@ void* a_binary = nullptr;
 
 // CUDA's own names and parameters; the private ones are what nvcc's objects expect.
 // NOLINTBEGIN(readability-identifier-naming,readability-function-size)
-#pragma GCC diagnostic push
-#pragma GCC diagnostic ignored "-Wpragmas"
-#pragma GCC diagnostic ignored "-Wunknown-warning-option"
-#pragma GCC diagnostic ignored "-Wreserved-identifier"
 extern "C" {
 
 void** __cudaRegisterFatBinary(void*) { return &a_binary; }
@@ -184,5 +180,4 @@ cudaError_t cudaGetDriverEntryPoint(const char* name, void** function, unsigned 
 }
 
 }  // extern "C"
-#pragma GCC diagnostic pop
 // NOLINTEND(readability-identifier-naming,readability-function-size)

@@ -1,0 +1,197 @@
+// What the simulated runtime promises a program, beyond what program.cu does.
+#include <cuda_runtime_api.h>
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+
+#include "simulator/libcuda/control.h"
+
+namespace {
+
+class SimulatedRuntime : public testing::Test {
+ protected:
+  void SetUp() override { restart(); }
+  void TearDown() override {
+    for (const char* variable : {"CAIRN_SIM_DEVICES", "CAIRN_SIM_FAULT", "CAIRN_SIM_JUDGE"}) {
+      unsetenv(variable);
+    }
+    restart();
+  }
+
+  static void restart() {
+    cairn_sim_reset();
+    cudaDeviceReset();
+    cudaGetLastError();
+  }
+  static void restart_with(const char* variable, const char* value) {
+    setenv(variable, value, 1);
+    restart();
+  }
+  static std::string violations() {
+    char text[4096] = {};
+    cairn_sim_violations(text, sizeof text);
+    return text;
+  }
+  static void* allocated(std::size_t size) {
+    void* memory = nullptr;
+    EXPECT_EQ(cudaMalloc(&memory, size), cudaSuccess);
+    return memory;
+  }
+};
+
+TEST_F(SimulatedRuntime, TheJudgeSeesAUseAfterFree) {
+  void* const memory = allocated(4096);
+  ASSERT_EQ(cairn_sim_touch(nullptr, memory, 4096, CAIRN_SIM_WRITE), 0);
+  EXPECT_EQ(violations(), "");
+  ASSERT_EQ(cudaFree(memory), cudaSuccess);
+  ASSERT_EQ(cairn_sim_touch(nullptr, memory, 16, CAIRN_SIM_READ), 0);
+  EXPECT_NE(violations().find("reads 16 bytes"), std::string::npos) << violations();
+  EXPECT_NE(violations().find("does not lie in any memory"), std::string::npos) << violations();
+}
+
+TEST_F(SimulatedRuntime, TheJudgeSeesWhatAnAllocatorHandsOutAgainTooEarly) {
+  void* const memory = allocated(4096);
+  cudaStream_t streams[2] = {};
+  for (cudaStream_t& stream : streams) {
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  }
+  ASSERT_EQ(cairn_sim_hand_out(streams[0], memory, 512), 0);
+  cairn_sim_touch(streams[0], memory, 512, CAIRN_SIM_WRITE);
+  ASSERT_EQ(cairn_sim_take_back(memory, 512, nullptr, 0), 0);
+  ASSERT_EQ(cairn_sim_hand_out(streams[1], memory, 512), 0);
+  EXPECT_EQ(violations(), "");
+  cairn_sim_touch(streams[1], memory, 512, CAIRN_SIM_WRITE);
+  EXPECT_NE(violations().find("unordered with an earlier one"), std::string::npos) << violations();
+}
+
+TEST_F(SimulatedRuntime, TheLastErrorIsTheThreadsOwn) {
+  EXPECT_EQ(cudaSetDevice(7), cudaErrorInvalidDevice);
+  std::thread([] { EXPECT_EQ(cudaPeekAtLastError(), cudaSuccess); }).join();
+  EXPECT_EQ(cudaPeekAtLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorInvalidDevice);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
+}
+
+TEST_F(SimulatedRuntime, AFaultOfTheEnvironmentMakesTheCallFail) {
+  restart_with("CAIRN_SIM_FAULT", "malloc at=2 error=out_of_memory");
+  void* memory = allocated(1);
+  EXPECT_EQ(cudaMalloc(&memory, 1), cudaErrorMemoryAllocation);
+  allocated(1);
+}
+
+TEST_F(SimulatedRuntime, ALostDeviceStaysLostUntilItIsReset) {
+  restart_with("CAIRN_SIM_FAULT", "device_sync error=illegal_address");
+  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
+  void* memory = nullptr;
+  EXPECT_EQ(cudaMalloc(&memory, 1), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
+  EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
+  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
+  allocated(1);
+}
+
+TEST_F(SimulatedRuntime, AFaultThatIsNoneIsRefusedInWords) {
+  testing::internal::CaptureStderr();
+  restart_with("CAIRN_SIM_FAULT", "malloc at=soon");
+  void* memory = nullptr;
+  EXPECT_EQ(cudaMalloc(&memory, 1), cudaErrorInvalidValue);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("at=soon is none of"), std::string::npos);
+}
+
+TEST_F(SimulatedRuntime, WhatIsNotSimulatedSaysSoOnce) {
+  testing::internal::CaptureStderr();
+  cudaGraph_t graph = nullptr;
+  EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
+  EXPECT_EQ(cudaGraphCreate(&graph, 0), cudaErrorNotSupported);
+  EXPECT_EQ(testing::internal::GetCapturedStderr(),
+            "cairn: simulated CUDA: cudaGraphCreate is not simulated; not supported (801)\n");
+}
+
+TEST_F(SimulatedRuntime, BadPointersAndDeadHandlesGiveErrors) {
+  int on_stack = 0;
+  EXPECT_EQ(cudaFree(&on_stack), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMalloc(nullptr, 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
+  EXPECT_EQ(cudaFreeHost(&on_stack), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaHostUnregister(&on_stack), cudaErrorHostMemoryNotRegistered);
+  EXPECT_EQ(cudaGetDeviceCount(nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaMemGetInfo(nullptr, nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaStreamCreate(nullptr), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaEventCreateWithFlags(nullptr, 0), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaEventRecord(reinterpret_cast<cudaEvent_t>(0x77), nullptr),
+            cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaStreamQuery(reinterpret_cast<cudaStream_t>(0x77)), cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaMemset(nullptr, 0, 1), cudaErrorInvalidValue);
+}
+
+TEST_F(SimulatedRuntime, EachDeviceHasItsMemory) {
+  restart_with("CAIRN_SIM_DEVICES", "2");
+  void* const first = allocated(1);
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  void* const second = allocated(1);
+  cudaPointerAttributes attributes{};
+  ASSERT_EQ(cudaPointerGetAttributes(&attributes, second), cudaSuccess);
+  EXPECT_EQ(attributes.device, 1);
+  EXPECT_EQ(attributes.type, cudaMemoryTypeDevice);
+  EXPECT_EQ(cudaFree(first), cudaSuccess) << "of whatever device";
+  int device = -1;
+  EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
+  EXPECT_EQ(device, 1);
+  EXPECT_EQ(violations(), "");
+}
+
+TEST_F(SimulatedRuntime, APoolIsAsGoodAsTheDevice) {
+  cudaMemPool_t pool = nullptr;
+  ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+  void* memory = nullptr;
+  EXPECT_EQ(cudaMallocFromPoolAsync(&memory, 1024, pool, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaFreeAsync(memory, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaMallocFromPoolAsync(&memory, 1024, nullptr, nullptr), cudaErrorInvalidValue);
+}
+
+TEST_F(SimulatedRuntime, AHostFunctionIsCalledInItsTurn) {
+  int called = 0;
+  const auto count = [](void* number) { ++*static_cast<int*>(number); };
+  EXPECT_EQ(cudaLaunchHostFunc(nullptr, count, &called), cudaSuccess);
+  EXPECT_EQ(called, 1);
+}
+
+TEST_F(SimulatedRuntime, BothGenerationsShareOneMachine) {
+  void* const other = dlopen("libcudart.so.12", RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(other, nullptr) << dlerror();
+  const auto mem_get_info =
+      reinterpret_cast<decltype(&cudaMemGetInfo)>(dlsym(other, "cudaMemGetInfo"));
+  const auto get_version =
+      reinterpret_cast<decltype(&cudaRuntimeGetVersion)>(dlsym(other, "cudaRuntimeGetVersion"));
+  allocated(std::size_t{1} << 30);
+  std::size_t free_bytes = 0;
+  std::size_t total_bytes = 0;
+  int version = 0;
+  ASSERT_EQ(mem_get_info(&free_bytes, &total_bytes), cudaSuccess);
+  EXPECT_EQ(total_bytes - free_bytes, std::size_t{1} << 30);
+  EXPECT_EQ(get_version(&version), cudaSuccess);
+  EXPECT_EQ(version, 12080);
+}
+
+TEST_F(SimulatedRuntime, PropertiesOfTheGenerationBeforeLieWhereItHadThem) {
+  void* const other = dlopen("libcudart.so.12", RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(other, nullptr) << dlerror();
+  for (const char* name : {"cudaGetDeviceProperties", "cudaGetDeviceProperties_v2"}) {
+    const auto get = reinterpret_cast<int (*)(void*, int)>(dlsym(other, name));
+    const bool is_of_11 = std::strlen(name) == std::strlen("cudaGetDeviceProperties");
+    alignas(8) unsigned char properties[1100];
+    std::memset(properties, 0xee, sizeof properties);
+    ASSERT_EQ(get(properties, 0), 0);
+    int multiprocessors = 0;
+    std::memcpy(&multiprocessors, properties + 388, sizeof multiprocessors);
+    EXPECT_EQ(multiprocessors, 132);
+    EXPECT_EQ(properties[is_of_11 ? 728 : 1032], 0xee) << "nothing is written behind its end";
+    EXPECT_EQ(properties[is_of_11 ? 727 : 1031], 0);
+  }
+}
+
+}  // namespace
