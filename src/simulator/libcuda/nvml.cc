@@ -34,6 +34,7 @@ extern "C" {
 
 int nvmlInit_v2();
 int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device);
+int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count, void* processes);
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, void* processes);
 
 int nvmlSystemGetCudaDriverVersion_v2(int* version);
@@ -51,6 +52,14 @@ int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device) {
   if (!is_initialized) return uninitialized;
   if (std::string_view(pci_bus_id) != "0000:01:00.0") return not_found;
   *device = &is_initialized;
+  return success;
+}
+
+// The first generation, which PyTorch asks for when memory runs out. Lists none: what it lists has
+// another layout.
+int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count, void*) {
+  if (device != &is_initialized) return not_found;
+  *count = 0;
   return success;
 }
 
