@@ -24,7 +24,8 @@ extern "C" {
 struct CUstream_st;
 
 /* How work uses memory. */
-enum { CAIRN_SIM_READ = 1, CAIRN_SIM_WRITE = 2 };
+#define CAIRN_SIM_READ 1
+#define CAIRN_SIM_WRITE 2
 
 /* Those that give an int give a CUresult, but for counts. Streams are named as the calling thread
  * names them in its current context. */

@@ -29,7 +29,7 @@ CUresult put(void* data, T value) {
 }  // namespace
 
 // CUDA's own names and parameters.
-// NOLINTBEGIN(readability-identifier-naming)
+// NOLINTBEGIN(readability-identifier-naming,readability-function-size)
 extern "C" {
 
 CUresult cuMemAlloc_v2(CUdeviceptr* address, std::size_t size) {
@@ -176,4 +176,4 @@ CUresult cuMemsetD32_v2(CUdeviceptr to, unsigned int value, std::size_t count) {
 }
 
 }  // extern "C"
-// NOLINTEND(readability-identifier-naming)
+// NOLINTEND(readability-identifier-naming,readability-function-size)

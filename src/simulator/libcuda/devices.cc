@@ -125,7 +125,7 @@ CUresult ctx_set_current(CUcontext context) {
 
 CUresult ctx_push_current(CUcontext context) {
   return with_machine([&](Machine& machine) {
-    const bool is_held = context != nullptr &&
+    const bool is_held = machine.has(context) &&
                          (context->handle != ContextHandle{} ||
                           machine.primary_holds[static_cast<std::size_t>(context->device)] > 0);
     if (!is_held) return CUDA_ERROR_INVALID_CONTEXT;

@@ -53,7 +53,7 @@ bool take_word(const std::string& word, FaultPlan& plan) {
   }
   if (!number || *number == 0) return false;
   if (key == "at") plan.at = *number;
-  if (key == "count") plan.count = *number;
+  if (key == "count") plan.count = number;
   return key == "at" || key == "count";
 }
 

@@ -1,5 +1,7 @@
 #include "simulator/libcuda/machine.h"
 
+#include <algorithm>
+#include <atomic>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -10,8 +12,14 @@ namespace cairn::simulator {
 namespace {
 
 std::unique_ptr<Machine>& the_machine() {
-  static std::unique_ptr<Machine> machine;
-  return machine;
+  // Programs call CUDA to their very end.
+  static auto* const machine = new std::unique_ptr<Machine>;
+  return *machine;
+}
+
+std::atomic<std::uint64_t>& machines_ended() {
+  static std::atomic<std::uint64_t> count{0};
+  return count;
 }
 
 }  // namespace
@@ -24,6 +32,11 @@ Machine::Machine(const std::vector<DeviceOptions>& devices)
 CUcontext Machine::add_context(DeviceIndex device, ContextHandle handle) {
   contexts_.push_back({device, handle});
   return &contexts_.back();
+}
+
+bool Machine::has(CUcontext context) const {
+  return std::any_of(contexts_.begin(), contexts_.end(),
+                     [context](const CUctx_st& each) { return &each == context; });
 }
 
 CUcontext Machine::context_of(DeviceIndex device, ContextHandle handle) {
@@ -71,11 +84,15 @@ bool make_machine() {
 void end_machine() {
   const std::lock_guard lock(machine_mutex());
   the_machine().reset();
-  context_stack().clear();
+  ++machines_ended();
 }
 
 std::vector<CUcontext>& context_stack() {
   static thread_local std::vector<CUcontext> stack;
+  static thread_local std::uint64_t of_machine = 0;
+  // Contexts of a machine that has ended are no more.
+  if (of_machine != machines_ended()) stack.clear();
+  of_machine = machines_ended();
   return stack;
 }
 

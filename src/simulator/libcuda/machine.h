@@ -12,6 +12,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <new>
 #include <optional>
 #include <vector>
 
@@ -53,6 +54,7 @@ class Machine {
   std::vector<int> primary_holds;  // How often each device's primary context is held.
 
   CUcontext primary_context(DeviceIndex device) { return &contexts_[index_of(device)]; }
+  bool has(CUcontext context) const;
   CUcontext add_context(DeviceIndex device, ContextHandle handle);
   // REQUIRES: the context is of this machine.
   CUcontext context_of(DeviceIndex device, ContextHandle handle);
@@ -97,9 +99,13 @@ template <class Act>
 CUresult with_machine(Act&& act) {
   const std::lock_guard lock(machine_mutex());
   if (machine() == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
-  const CUresult done = act(*machine());
-  tell_violations(*machine());
-  return done;
+  try {  // Nothing may be thrown at who called it by C.
+    const CUresult done = act(*machine());
+    tell_violations(*machine());
+    return done;
+  } catch (const std::bad_alloc&) {
+    return CUDA_ERROR_OUT_OF_MEMORY;
+  }
 }
 // What act(machine, current context) gives, under the mutex.
 template <class Act>

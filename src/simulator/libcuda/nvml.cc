@@ -13,6 +13,12 @@ struct Process {
   unsigned int compute_instance;
 };
 
+// The same in its first version.
+struct FirstProcess {
+  unsigned int pid;
+  unsigned long long used_bytes;
+};
+
 constexpr int success = 0;
 constexpr int uninitialized = 1;
 constexpr int not_found = 6;
@@ -26,6 +32,21 @@ unsigned int process_count() {
   return text == nullptr ? 1 : static_cast<unsigned int>(std::strtoul(text, nullptr, 10));
 }
 
+template <class Listed>
+int list_processes(const void* device, unsigned int* count, void* processes) {
+  if (device != &is_initialized) return not_found;
+  const unsigned int room = *count;
+  *count = process_count();
+  if (*count > room) return insufficient_size;
+  auto* listed = static_cast<Listed*>(processes);
+  for (unsigned int k = 1; k <= *count; ++k) {
+    listed[k - 1] = {};
+    listed[k - 1].pid = 1000 + k;
+    listed[k - 1].used_bytes = k * 1048576ull;
+  }
+  return success;
+}
+
 }  // namespace
 
 // NVML's own names.
@@ -34,11 +55,11 @@ extern "C" {
 
 int nvmlInit_v2();
 int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device);
-int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count, void* processes);
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, void* processes);
 
 int nvmlSystemGetCudaDriverVersion_v2(int* version);
 // What PyTorch wants to be there.
+int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count, void* processes);
 int nvmlDeviceGetNvLinkRemoteDeviceType(void* device, unsigned int link, void* type);
 int nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned int link, void* info);
 int nvmlDeviceGetGpuFabricInfoV(void* device, void* info);
@@ -50,27 +71,18 @@ int nvmlInit_v2() {
 
 int nvmlDeviceGetHandleByPciBusId_v2(const char* pci_bus_id, void** device) {
   if (!is_initialized) return uninitialized;
-  if (std::string_view(pci_bus_id) != "0000:01:00.0") return not_found;
+  // The domain has four digits or eight.
+  if (!std::string_view(pci_bus_id).ends_with("0000:01:00.0")) return not_found;
   *device = &is_initialized;
   return success;
 }
 
-// The first generation, which PyTorch asks for when memory runs out. Lists none: what it lists has
-// another layout.
-int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count, void*) {
-  if (device != &is_initialized) return not_found;
-  *count = 0;
-  return success;
+int nvmlDeviceGetComputeRunningProcesses(void* device, unsigned int* count, void* processes) {
+  return list_processes<FirstProcess>(device, count, processes);
 }
 
 int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, void* processes) {
-  if (device != &is_initialized) return not_found;
-  const unsigned int room = *count;
-  *count = process_count();
-  if (*count > room) return insufficient_size;
-  auto* listed = static_cast<Process*>(processes);
-  for (unsigned int k = 1; k <= *count; ++k) listed[k - 1] = {1000 + k, k * 1048576ull, 0, 0};
-  return success;
+  return list_processes<Process>(device, count, processes);
 }
 
 int nvmlSystemGetCudaDriverVersion_v2(int* version) {

@@ -45,7 +45,7 @@ CUresult event_elapsed_time(float* milliseconds, CUevent start, CUevent end) {
   return in_current_context([&](Machine& machine, CUcontext current) {
     if (milliseconds == nullptr) return CUDA_ERROR_INVALID_VALUE;
     double at[2] = {};
-    for (const CUevent event : {start, end}) {
+    for (CUevent event : {start, end}) {
       const EventHandle handle = handle_of(event);
       const auto done_at = machine.gpu.event_time(machine.device_of(handle, current), handle);
       if (!done_at) return code_of(done_at);
@@ -89,6 +89,7 @@ CUresult ctx_synchronize() {
 
 CUresult ctx_record_event(CUcontext context, CUevent event) {
   return with_machine([&](Machine& machine) {
+    if (!machine.has(context)) return CUDA_ERROR_INVALID_CONTEXT;
     if (context->handle != ContextHandle{}) return CUDA_ERROR_NOT_SUPPORTED;
     return code_of(machine.calls.ctx_record(context->device, handle_of(event)));
   });

@@ -16,7 +16,7 @@ int capture_info(void* stream, const CaptureInfo& info) {
   return call_in_context([&] {
     CUstreamCaptureStatus status{};
     if (info.status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-    const CUstream named = stream_of(static_cast<cudaStream_t>(stream));
+    CUstream named = stream_of(static_cast<cudaStream_t>(stream));
     if (const CUresult bad = cuStreamIsCapturing(named, &status)) return bad;
     *info.status = static_cast<int>(status);
     put(info.id, 0ull);

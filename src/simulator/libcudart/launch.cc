@@ -56,8 +56,9 @@ void __cudaRegisterUnifiedTable(void**, void*) {}
 // A __managed__ variable: the program reads it through the pointer.
 void __cudaRegisterManagedVar(void**, void** variable, char*, const char*, int, std::size_t size,
                               int, int) {
-  sim::add_symbol(variable, size);
-  if (sim::enter_context() == cudaSuccess) *variable = sim::symbol_memory(variable);
+  const void* const symbol = static_cast<void*>(variable);
+  sim::add_symbol(symbol, size);
+  *variable = sim::symbol_memory(symbol);
 }
 
 unsigned int __cudaPushCallConfiguration(dim3 grid, dim3 block, std::size_t shared_memory,

@@ -48,7 +48,7 @@ cudaMemPool_t default_pool(int device) {
 }
 
 // Success where there is such a device, and somewhere to answer.
-CUresult check(const void* answer, int device) {
+CUresult check(const cudaMemPool_t* answer, int device) {
   CUdevice found = 0;
   return answer == nullptr ? CUDA_ERROR_INVALID_VALUE : cuDeviceGet(&found, device);
 }
@@ -101,7 +101,7 @@ cudaError_t cudaDeviceGetMemPool(cudaMemPool_t* pool, int device) {
 
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
   return sim::call([&] {
-    if (const CUresult bad = check(pool, device)) return bad;
+    if (const CUresult bad = check(&pool, device)) return bad;
     const std::lock_guard lock(pools().mutex);
     if (!is_pool(pool)) return CUDA_ERROR_INVALID_VALUE;
     pools().current[device] = pool;

@@ -11,6 +11,7 @@
 #include <cuda_runtime_api.h>
 
 #include <cstdint>
+#include <new>
 
 namespace cairn::simulator::runtime {
 
@@ -32,14 +33,21 @@ void forget_lost_device();
 
 // What act() gives, a CUresult or a cudaError_t, where libcuda can be called.
 template <class Act>
+cudaError_t call_entered(cudaError_t entered, Act&& act) {
+  if (entered != cudaSuccess) return remember(entered);
+  try {  // Nothing may be thrown at who called it by C.
+    return remember(static_cast<cudaError_t>(act()));
+  } catch (const std::bad_alloc&) {
+    return remember(cudaErrorMemoryAllocation);
+  }
+}
+template <class Act>
 cudaError_t call(Act&& act) {
-  const cudaError_t entered = enter();
-  return remember(entered != cudaSuccess ? entered : static_cast<cudaError_t>(act()));
+  return call_entered(enter(), act);
 }
 template <class Act>
 cudaError_t call_in_context(Act&& act) {
-  const cudaError_t entered = enter_context();
-  return remember(entered != cudaSuccess ? entered : static_cast<cudaError_t>(act()));
+  return call_entered(enter_context(), act);
 }
 
 // While it exists, stream 0 is the thread's own default stream for this thread.

@@ -1,7 +1,6 @@
 #include "simulator/libcudart/symbols.h"
 
-#include <cuda.h>
-
+#include <cstdlib>
 #include <map>
 #include <mutex>
 
@@ -42,7 +41,7 @@ void* symbol_memory(const void* symbol) {
   const auto found = symbols().all.find(symbol);
   if (found == symbols().all.end()) return nullptr;
   Symbol& known = found->second;
-  if (known.memory == nullptr) cuMemAllocHost(&known.memory, known.size);
+  if (known.memory == nullptr) known.memory = std::calloc(1, known.size);
   return known.memory;
 }
 

@@ -1,5 +1,5 @@
-// The __device__ variables of the program. Their memory is the host's, pinned, and takes none of
-// the device's: it lives from its first use to the end.
+// The __device__ variables of the program. Their memory is the host's and takes none of the
+// device's: it lives from its first use to the end, and through cairn_sim_reset().
 //
 // Thread safety: all.
 #pragma once

@@ -1,4 +1,5 @@
 // What the simulated runtime promises a program, beyond what program.cu does.
+#include <cuda.h>
 #include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <gtest/gtest.h>
@@ -24,6 +25,7 @@ class SimulatedRuntime : public testing::Test {
 
   static void restart() {
     cairn_sim_reset();
+    cudaSetDevice(0);
     cudaDeviceReset();
     cudaGetLastError();
   }
@@ -66,6 +68,22 @@ TEST_F(SimulatedRuntime, TheJudgeSeesWhatAnAllocatorHandsOutAgainTooEarly) {
   EXPECT_EQ(violations(), "");
   cairn_sim_touch(streams[1], memory, 512, CAIRN_SIM_WRITE);
   EXPECT_NE(violations().find("unordered with an earlier one"), std::string::npos) << violations();
+}
+
+TEST_F(SimulatedRuntime, TheJudgeEndsTheProgramWhereThatIsWanted) {
+  void* const memory = allocated(4096);
+  ASSERT_EQ(cudaFree(memory), cudaSuccess);
+  setenv("CAIRN_SIM_JUDGE", "abort", 1);
+  EXPECT_DEATH(cudaMemset(memory, 0, 1), "violation: a kernel .* writes 1 bytes?");
+}
+
+TEST_F(SimulatedRuntime, AThreadOfAnEarlierMachineGetsOn) {
+  std::thread([] {
+    allocated(1);
+    cairn_sim_reset();
+    allocated(1);
+  }).join();
+  allocated(1);
 }
 
 TEST_F(SimulatedRuntime, TheLastErrorIsTheThreadsOwn) {
@@ -126,6 +144,7 @@ TEST_F(SimulatedRuntime, BadPointersAndDeadHandlesGiveErrors) {
             cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaStreamQuery(reinterpret_cast<cudaStream_t>(0x77)), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaMemset(nullptr, 0, 1), cudaErrorInvalidValue);
+  EXPECT_EQ(cuCtxSetCurrent(reinterpret_cast<CUcontext>(0x77)), CUDA_ERROR_INVALID_CONTEXT);
 }
 
 TEST_F(SimulatedRuntime, EachDeviceHasItsMemory) {
