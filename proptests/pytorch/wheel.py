@@ -52,6 +52,8 @@ class Wheel:
         os.environ["CAIRN_SIM_DEVICES"] = str(len(memory))
         os.environ["CAIRN_SIM_MEMORY"] = str(bytes_of(memory[0]))
         os.environ["CAIRN_SIM_JUDGE"] = "quiet"
+        # A query lets no time go by, as in a Program.
+        os.environ["CAIRN_SIM_QUERY_TICKS"] = "0"
         conf = [s.arguments[0] for s in self.statements if s.word == "conf"]
         for text in conf:
             torch.cuda.memory._set_allocator_settings(text)
@@ -121,8 +123,14 @@ class Wheel:
         self.lines.append(f"{line} = {address:#x}" if address else line)
 
     def expect_failure(self) -> None:
-        device, tried, total, free = self.out_of_memory
-        for query, amount in (("tried", tried), ("total", total), ("free", free)):
+        device, tried, allowed, free = self.out_of_memory
+        total = torch.cuda.mem_get_info(device)[1]
+        allocated = torch.cuda.memory_allocated(device)
+        amounts = {"tried": tried, "total": total, "free": free, "allocated": allocated,
+                   "unallocated": torch.cuda.memory_reserved(device) - allocated}
+        if allowed != total:  # PyTorch's observers are told the limit where there is one.
+            amounts["limit"] = allowed
+        for query, amount in amounts.items():
             self.lines.append(f"expect oom({query})@{device} == {amount}")
 
     def do_free(self, statement: Statement) -> None:
