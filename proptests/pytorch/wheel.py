@@ -52,7 +52,8 @@ class Wheel:
         os.environ["CAIRN_SIM_DEVICES"] = str(len(memory))
         os.environ["CAIRN_SIM_MEMORY"] = str(bytes_of(memory[0]))
         os.environ["CAIRN_SIM_JUDGE"] = "quiet"
-        # A query lets no time go by, as in a Program.
+        # As in a Program: a query lets no time go by, and a free does not wait.
+        os.environ["CAIRN_SIM_FREE_WAITS"] = "0"
         os.environ["CAIRN_SIM_QUERY_TICKS"] = "0"
         conf = [s.arguments[0] for s in self.statements if s.word == "conf"]
         for text in conf:
