@@ -114,7 +114,8 @@ def programs(args) -> list[tuple[str, str]]:
     return found
 
 
-def through_pytorch(args, wheel, texts: dict[str, str]) -> tuple[list[pathlib.Path], dict[str, str]]:
+def through_pytorch(args, wheel,
+                    texts: dict[str, str]) -> tuple[list[pathlib.Path], dict[str, str]]:
     """The Programs with what PyTorch did in them, and those that it did not do."""
     done, left_out = [], {}
     for name, text in texts.items():
