@@ -7,6 +7,7 @@
 
 #include "bench/block_cases.h"
 #include "bench/contenders.h"
+#include "bench/floor_cases.h"
 #include "bench/hit_cases.h"
 #include "bench/random_allocations.h"
 #include "bench/replay_cases.h"
@@ -39,6 +40,7 @@ int main(int argc, char** argv) {
     register_threads<Contender>();
     register_xla<Contender>();
   });
+  register_floor();
   register_cross_stream<CairnContender>();
   register_random_allocations();
   run_benchmarks();
