@@ -47,14 +47,19 @@ AllDevices::AllDevices(Driver& driver, const Options& options)
   }
 }
 
-Address AllDevices::hit(const Request& request) {
-  DeviceAllocator* device = find_device(request.device);
+std::optional<HeapRequest> AllDevices::plain(const Request& request) const {
   const auto stream = streams_.plain({request.device, handle_of(request.stream)});
   const Bytes requested{request.size_bytes};
-  const bool is_plain = device != nullptr && stream.has_value() && requested < request_limit &&
+  const bool is_plain = stream.has_value() && requested != Bytes{0} && requested < request_limit &&
                         request.alignment_bytes == block_granularity.count;
-  if (!is_plain || requested == Bytes{0}) return {};
-  return device->hit({*stream, requested});
+  if (!is_plain) return std::nullopt;
+  return HeapRequest{*stream, requested};
+}
+
+Address AllDevices::hit(const Request& request) {
+  DeviceAllocator* device = find_device(request.device);
+  const auto wanted = plain(request);
+  return device != nullptr && wanted ? device->hit(*wanted) : Address{};
 }
 
 bool AllDevices::free_unused(Address address) {
@@ -74,7 +79,12 @@ Result<Address, Error> AllDevices::miss(const Request& request) {
   if (requested == Bytes{0}) return Address{};
   const auto stream = identify({request.device, handle_of(request.stream)});
   if (!stream) return Failure{stream.error()};
-  return device->allocate({*stream, requested, std::max(alignment, block_granularity)});
+  const HeapRequest wanted{*stream, requested, std::max(alignment, block_granularity)};
+  if (!plain(request)) {  // Then hit() has not asked the device.
+    const Address served = device->hit(wanted);
+    if (served != Address{}) return served;
+  }
+  return device->allocate(wanted);
 }
 
 template <class Act>

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -35,7 +36,8 @@ class AllDevices {
     if (served != Address{}) return served;
     return miss(request);
   }
-  // What most calls are (see DeviceAllocator): address 0, or false, where there is more to it.
+  // What most calls are (see DeviceAllocator): address 0, or false, where there is more to it, or
+  // to what the request says.
   Address hit(const Request& request);
   bool free_unused(Address address);
 
@@ -64,6 +66,8 @@ class AllDevices {
   DeviceAllocator* find_device(DeviceIndex index);
 
  private:
+  // The request, where there is nothing to ask or to find fault with but the device.
+  std::optional<HeapRequest> plain(const Request& request) const;
   Result<Done, Error> free_checked(Address address, const FreeCheck& check);
   // What act(device) does with the one device that has the address.
   template <class Act>
