@@ -7,7 +7,7 @@ import re
 COLOURS = {"cairn": "#1f6f8b", "cub": "#d1793a", "direct": "#8c8c8c"}
 NAMES = {"cairn": "Cairn", "cub": "CUB's CachingDeviceAllocator", "direct": "a driver call each"}
 FAMILIES = (("hit/", "Hits: a free and an allocation that the cache serves, by live blocks"),
-            ("floor/", "The floor of a hit: a lock taken twice, a block found by address, one by size"),
+            ("floor/", "The floor of a hit: a lock taken twice, a look-up by address, one by size"),
             ("block/", "One operation"),
             ("threads/", "Host threads: wall clock of a pair, all threads together"),
             ("xla/", "XLA's workloads: 1 KiB blocks"),

@@ -192,7 +192,8 @@ void RealCudaApplication::open(Gate& gate) {
 void SimulatedCudaApplication::hold(StreamRef stream) {
   const std::lock_guard lock(mutex_);
   in_context(context_of(stream), [&] {
-    must(api().sim_launch(cuda_stream(stream), last_end_ + ticks_each - now_), "cairn_sim_launch");
+    const std::uint64_t ticks = last_end_ + ticks_each - now_;
+    must(static_cast<CUresult>(api().sim_launch(cuda_stream(stream), ticks)), "cairn_sim_launch");
   });
   last_end_ += ticks_each;
   ends_[stream] = last_end_;

@@ -34,7 +34,7 @@ struct ApplicationApi {
 
   // Of the simulated library alone (simulator/libcuda/control.h).
   void (*sim_reset)() = nullptr;
-  CUresult (*sim_launch)(CUstream stream, unsigned long long ticks) = nullptr;
+  int (*sim_launch)(CUstream stream, unsigned long long ticks) = nullptr;
   void (*sim_advance)(unsigned long long ticks) = nullptr;
   int (*sim_violations)(char* text, int size) = nullptr;
 
