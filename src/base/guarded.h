@@ -29,7 +29,8 @@ class Guarded {
     S& state_;
   };
 
-  // Holds a lane's lock for as long as it lives, unless it is false.
+  // Holds a lane's lock for as long as it lives, unless it is false. REQUIRES: of the state only
+  // what its lanes are made of is used, or read what only holders of the whole change.
   class LaneAccess {
    public:
     LaneAccess(Mutex* mutex, State& state) : mutex_(mutex), state_(state) {}

@@ -6,7 +6,10 @@
 // below them no peak is passed. What passes a ceiling is posted with the whole ledger at hand: it
 // is a peak or it is not, and what is left below the peak is shared out anew.
 //
-// Not thread-safe. Different lanes may post at the same time what has_room() for.
+// Near a peak, or where each lane has few blocks, many a hit passes a ceiling.
+//
+// Not thread-safe, but that different lanes may call try_hand_out() and try_free() at the same
+// time.
 #pragma once
 
 #include <algorithm>
