@@ -69,9 +69,10 @@ class DeviceAllocator {
     return block == nullptr ? Address{} : block->ptr;
   }
   bool free_unused(Address address) {
-    const std::size_t lane = lane_hints_.at(address);
-    const auto state = state_.try_lock_lane(lane);
-    return state && state->heap.free_unused(lane, address);
+    const auto lane = lane_hints_.at(address);
+    if (!lane) return false;
+    const auto state = state_.try_lock_lane(*lane);
+    return state && state->heap.free_unused(*lane, address);
   }
 
   Result<Address, Error> allocate(const HeapRequest& request);

@@ -97,7 +97,9 @@ const Block* Heap::hit(const HeapRequest& request) {
 }
 
 const Block* Heap::find_live(Address address) const {
-  const Block* found = lanes_[lane_hints_.at(address)].live.find(address);
+  const auto lane = lane_hints_.at(address);
+  if (!lane) return nullptr;
+  const Block* found = lanes_[*lane].live.find(address);
   if (found != nullptr) return found;
   const Segment* segment = segment_at(address);
   return segment == nullptr ? nullptr : segment->first->share->lane.live.find(address);
@@ -131,7 +133,6 @@ void Heap::reserve_segment(const HeapRequest& request) {
 void Heap::reserve(BlockPool& pool, StreamId stream, std::size_t blocks) {
   Lane& lane = lane_of_stream(stream);
   pool.make_share(stream, lane);
-  lane.forget_shares();
   lane.slots.reserve(blocks);
   lane.live.reserve(blocks);
   if (!spare_segment_.empty()) return;

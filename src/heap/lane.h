@@ -11,6 +11,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 
 #include "base/ids.h"
 #include "base/node_pool.h"
@@ -34,7 +35,7 @@ struct alignas(128) Lane {
     if (last.share == nullptr || last.stream != stream) last = {stream, pool.find_share(stream)};
     return last.share;
   }
-  // A share was made, renamed or dropped.
+  // A share was renamed or dropped.
   void forget_shares() { last_shares = {}; }
 
   struct LastShare {
@@ -48,26 +49,28 @@ struct alignas(128) Lane {
   std::array<LastShare, 2> last_shares;  // Most requests name the stream of the one before.
 };
 
-// In which lane the memory at an address most likely is. Thread-safe, and read without a lock, so
-// that it may be wrong: the lane's live table knows.
+// In which lane the memory at an address most likely is, or that none ever was there. Thread-safe,
+// and read without a lock, so that the lane may be wrong: its live table knows.
 class LaneHints {
  public:
   LaneHints() : hints_(std::make_unique<Hint[]>(size)) {}
 
-  std::size_t at(Address address) const {
-    return hints_[place(address)].load(std::memory_order_relaxed);
+  std::optional<std::size_t> at(Address address) const {
+    const std::uint8_t hint = hints_[place(address)].load(std::memory_order_relaxed);
+    if (hint == 0) return std::nullopt;
+    return hint - 1U;
   }
   void set(Span span, std::size_t lane) {
     const std::uint64_t first = span.begin.value / granularity;
     const std::uint64_t last = (span.end().value - 1) / granularity;
     const std::uint64_t end = std::min(last + 1, first + size);
     for (std::uint64_t granule = first; granule < end; ++granule) {
-      hints_[granule % size].store(static_cast<std::uint8_t>(lane), std::memory_order_relaxed);
+      hints_[granule % size].store(static_cast<std::uint8_t>(lane + 1), std::memory_order_relaxed);
     }
   }
 
  private:
-  using Hint = std::atomic<std::uint8_t>;
+  using Hint = std::atomic<std::uint8_t>;  // One more than the lane; 0: none was here.
 
   static constexpr std::uint64_t granularity = std::uint64_t{2} << 20;  // As of CUDA's segments.
   static constexpr std::size_t size = std::size_t{1} << 16;             // For 128 GiB in one piece.

@@ -3,9 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include <array>
+#include <optional>
 #include <set>
-#include <vector>
 
 #include "heap/heap.h"
 
@@ -29,8 +28,8 @@ TEST(LaneHints, TellTheLaneOfEachGranuleOfASpan) {
   hints.set({begin, 20_MiB}, 5);
   EXPECT_EQ(hints.at(begin), 5U);
   EXPECT_EQ(hints.at(Address{begin.value + (20_MiB).count - 1}), 5U);
-  EXPECT_EQ(hints.at(begin + 20_MiB), 0U);
-  EXPECT_EQ(hints.at(Address{begin.value - 1}), 0U);
+  EXPECT_EQ(hints.at(begin + 20_MiB), std::nullopt);
+  EXPECT_EQ(hints.at(Address{begin.value - 1}), std::nullopt);
 }
 
 TEST(LaneHints, TakeASpanOfMoreThanTheyHold) {

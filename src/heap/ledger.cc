@@ -95,20 +95,13 @@ void Ledger::share_out(Quantity quantity) {
   }
 }
 
-std::array<std::int64_t, 2> Ledger::current(Quantity quantity) const {
-  std::array<std::int64_t, 2> sum{};
-  for (std::uint32_t left = used_lanes_; left != 0; left &= left - 1) {
-    const StatPart& part = lanes_[static_cast<std::size_t>(std::countr_zero(left))].part(quantity);
-    sum = {sum[0] + part.current[0], sum[1] + part.current[1]};
-  }
-  return sum;
-}
-
 void Ledger::note_active_peaks() {
-  const auto blocks = current(Quantity::allocation);
-  const auto bytes = current(Quantity::allocated_bytes);
-  active_peak_.note(blocks[0] + pending_.blocks[0], blocks[1] + pending_.blocks[1]);
-  active_bytes_peak_.note(bytes[0] + pending_.bytes[0], bytes[1] + pending_.bytes[1]);
+  const PooledStat blocks = sum(Quantity::allocation);
+  const PooledStat bytes = sum(Quantity::allocated_bytes);
+  active_peak_.note(blocks.current(PoolKind::small) + pending_.blocks[0],
+                    blocks.current(PoolKind::large) + pending_.blocks[1]);
+  active_bytes_peak_.note(bytes.current(PoolKind::small) + pending_.bytes[0],
+                          bytes.current(PoolKind::large) + pending_.bytes[1]);
 }
 
 void Ledger::segment_added(PoolKind pool, Bytes size) {

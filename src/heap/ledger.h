@@ -246,7 +246,6 @@ class Ledger {
 
   PooledStat& whole(Quantity quantity) { return wholes_[static_cast<std::size_t>(quantity)]; }
   void use(std::size_t lane);
-  std::array<std::int64_t, 2> current(Quantity quantity) const;  // Of both pools.
   void add_up(Quantity quantity, PooledStat& whole) const;
   // Notes the sum of the lanes' parts, and its peak, and shares out what is left below that.
   void share_out(Quantity quantity);
@@ -254,12 +253,13 @@ class Ledger {
   static void subtract(Stat& stat);
   static void move_to(Stat& stat, std::int64_t current);
   void note_active_peaks();
-  // What is active is what is allocated and what is pending. As long as nothing is pending both are
-  // equal, and so are their peaks; only above that a peak of its own is noted.
+
   std::array<LaneLedger, lane_count> lanes_;
   std::uint32_t used_lanes_ = 0;  // A bit each; the parts of all others are 0.
   int shares_log2_ = 0;           // As many as a power of two, one for each used lane at least.
   std::array<PooledStat, quantity_count> wholes_;  // As of the last share_out().
+  // What is active is what is allocated and what is pending. As long as nothing is pending both are
+  // equal, and so are their peaks; only above that a peak of its own is noted.
   Pending pending_;
   PooledPeak active_peak_;
   PooledPeak active_bytes_peak_;
@@ -302,9 +302,7 @@ inline bool LaneLedger::try_hand_out(PoolKind pool, const HandedOut& block) {
 
 inline bool LaneLedger::try_free(PoolKind pool, const HandedOut& block) {
   if (block.size >= whole_.max_split_size_ || !try_change_split(pool, block.split)) return false;
-  subtract(Quantity::allocation, pool, 1);
-  subtract(Quantity::allocated_bytes, pool, signed_count(block.size));
-  subtract(Quantity::requested_bytes, pool, signed_count(block.requested));
+  freed_at_once(pool, block.size, block.requested);
   return true;
 }
 

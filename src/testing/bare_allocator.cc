@@ -159,6 +159,8 @@ void BareAllocator::empty_cache() {
 // ---- uses and events ----
 
 void BareAllocator::free(Block& block, std::optional<StreamKey> on) {
+  const auto lane = heap_.lane_hints().at(block.ptr);
+  if (!on && lane && heap_.free_unused(*lane, block.ptr)) return;
   if (on) heap_.add_use(block, *on);
   std::int32_t events = 0;
   for (const StreamKey& user : heap_.uses(block)) events += fence(user, block);

@@ -22,6 +22,16 @@ CUresult launch(CUstream stream) {
   });
 }
 
+// What `fact` says of the stream.
+template <class Value, class Fact>
+CUresult give(Value* value, CUstream stream, Fact fact) {
+  if (value == nullptr) return CUDA_ERROR_INVALID_VALUE;
+  sim::StreamFacts facts;
+  const CUresult found = sim::stream_facts(stream, &facts);
+  if (found == CUDA_SUCCESS) *value = fact(facts);
+  return found;
+}
+
 }  // namespace
 
 // CUDA's own names and parameters.
@@ -49,36 +59,21 @@ CUresult cuStreamGetId(CUstream stream, unsigned long long* id) {
 }
 
 CUresult cuStreamGetFlags(CUstream stream, unsigned int* flags) {
-  sim::StreamFacts facts;
-  if (flags == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUresult found = sim::stream_facts(stream, &facts);
-  if (found == CUDA_SUCCESS) *flags = facts.flags;
-  return found;
+  return give(flags, stream, [](const sim::StreamFacts& facts) { return facts.flags; });
 }
 
 CUresult cuStreamGetPriority(CUstream stream, int* priority) {
-  sim::StreamFacts facts;
-  if (priority == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUresult found = sim::stream_facts(stream, &facts);
-  if (found == CUDA_SUCCESS) *priority = facts.priority;
-  return found;
+  return give(priority, stream, [](const sim::StreamFacts& facts) { return facts.priority; });
 }
 
 CUresult cuStreamGetDevice(CUstream stream, CUdevice* device) {
-  sim::StreamFacts facts;
-  if (device == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUresult found = sim::stream_facts(stream, &facts);
-  if (found == CUDA_SUCCESS) *device = facts.device;
-  return found;
+  return give(device, stream, [](const sim::StreamFacts& facts) { return facts.device; });
 }
 
 // Nothing is captured here.
 CUresult cuStreamIsCapturing(CUstream stream, CUstreamCaptureStatus* status) {
-  sim::StreamFacts facts;
-  if (status == nullptr) return CUDA_ERROR_INVALID_VALUE;
-  const CUresult found = sim::stream_facts(stream, &facts);
-  if (found == CUDA_SUCCESS) *status = CU_STREAM_CAPTURE_STATUS_NONE;
-  return found;
+  return give(status, stream,
+              [](const sim::StreamFacts&) { return CU_STREAM_CAPTURE_STATUS_NONE; });
 }
 
 CUresult cuThreadExchangeStreamCaptureMode(CUstreamCaptureMode* mode) {
