@@ -12,6 +12,7 @@ import gzip
 import json
 import os
 import pathlib
+import re
 import subprocess
 import sys
 import time
@@ -19,7 +20,13 @@ import time
 from program_text import Unsupported, read
 from random_programs import random_program
 
-TORCH = "2.14.1"
+REQUIREMENTS = pathlib.Path(__file__).with_name("requirements.txt").read_text(encoding="utf-8")
+TORCH = re.search(r"^torch==(\S+)", REQUIREMENTS, re.MULTILINE)[1]
+
+
+def fail(words):
+    print("oracle:", words, file=sys.stderr)
+    sys.exit(2)
 
 
 def import_wheel():
@@ -27,14 +34,14 @@ def import_wheel():
     try:
         import torch
     except ImportError as error:
-        sys.exit(f"oracle: torch cannot be loaded ({error}); run ci/clients")
+        fail(f"torch cannot be loaded ({error}); run ci/clients")
     if torch.__version__.split("+")[0] != TORCH:
-        sys.exit(f"oracle: torch is {torch.__version__}, and {TORCH} is compared with")
+        fail(f"torch is {torch.__version__}, and {TORCH} is compared with")
     import ctypes
     try:
         ctypes.CDLL("libcuda.so.1").cairn_sim_launch
     except (OSError, AttributeError):
-        sys.exit("oracle: libcuda.so.1 is not the simulated one; run ci/clients")
+        fail("libcuda.so.1 is not the simulated one; run ci/clients")
     import wheel
     return wheel
 
@@ -140,7 +147,7 @@ def through_cairn(args, files: list[pathlib.Path]) -> list[dict]:
     run = subprocess.run(command, capture_output=True, text=True, check=False)
     verdicts = [json.loads(line) for line in run.stdout.splitlines()]
     if len(verdicts) != len(files):
-        sys.exit(f"oracle: cairn run gave {len(verdicts)} verdicts for {len(files)} Programs: "
+        fail(f"cairn run gave {len(verdicts)} verdicts for {len(files)} Programs: "
                  f"{run.stderr[-2000:]}")
     return verdicts
 
