@@ -14,6 +14,7 @@
 #include <thread>
 #include <vector>
 
+#include "allocator/all_devices.h"
 #include "allocator/device_in_test.h"
 #include "cairn/allocator.h"
 
@@ -229,6 +230,18 @@ TEST(Threads, OnStreamsOfTheirOwnTheyLoseNoStatistic) {
   EXPECT_EQ(stats.requested_bytes.all.peak, stats.allocation.all.peak * 1000);
   EXPECT_EQ(stats.allocated_bytes.all.allocated, stats.allocation.all.allocated * 1024);
   EXPECT_EQ(stats.allocation.all.allocated, stats.allocation.all.freed);
+}
+
+TEST(Threads, WhoMeetsTheWholeDeviceHeldTakesNoLaneOfIt) {
+  ScriptedDriver driver;
+  AllDevices devices(driver, {});
+  const auto block = devices.allocate({1000});
+  ASSERT_TRUE(block && devices.free(*block, nullptr));
+  DeviceAllocator& device = devices.device(0);
+  device.inspect([&](const Heap&) { EXPECT_EQ(devices.hit({1000}), Address{}); });
+  EXPECT_EQ(devices.hit({1000}), *block);
+  device.inspect([&](const Heap&) { EXPECT_FALSE(devices.free_unused(*block)); });
+  EXPECT_TRUE(devices.free_unused(*block));
 }
 
 // One block, freed by four threads at once: one succeeds.
