@@ -29,12 +29,10 @@ void check_ceilings(const Ledger& ledger, Quantity quantity) {
   PooledPeak shared_out;
   bool all_below = true;
   for (std::size_t lane = 0; lane < lane_count; ++lane) {
-    const StatPart& part = ledger.lane(lane).part(quantity);
-    const std::int64_t small = part.ceiling.pools[0] - part.current[0];
-    const std::int64_t large = part.ceiling.pools[1] - part.current[1];
-    const std::int64_t all = part.ceiling.all - part.current[0] - part.current[1];
-    all_below = all_below && small >= 0 && large >= 0 && all >= 0;
-    shared_out = {{shared_out.pools[0] + small, shared_out.pools[1] + large}, shared_out.all + all};
+    const PooledPeak& part = ledger.lane(lane).part(quantity).room;
+    all_below = all_below && part.pools[0] >= 0 && part.pools[1] >= 0 && part.all >= 0;
+    shared_out = {{shared_out.pools[0] + part.pools[0], shared_out.pools[1] + part.pools[1]},
+                  shared_out.all + part.all};
   }
   expect(all_below && shared_out.pools[0] <= room.pools[0] &&
              shared_out.pools[1] <= room.pools[1] && shared_out.all <= room.all,

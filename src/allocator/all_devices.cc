@@ -47,19 +47,19 @@ AllDevices::AllDevices(Driver& driver, const Options& options)
   }
 }
 
-std::optional<HeapRequest> AllDevices::plain(const Request& request) const {
-  const auto stream = streams_.plain({request.device, handle_of(request.stream)});
+std::optional<StreamId> AllDevices::stream_of_plain(const Request& request) const {
   const Bytes requested{request.size_bytes};
-  const bool is_plain = stream.has_value() && requested != Bytes{0} && requested < request_limit &&
+  const bool is_plain = requested != Bytes{0} && requested < request_limit &&
                         request.alignment_bytes == block_granularity.count;
   if (!is_plain) return std::nullopt;
-  return HeapRequest{*stream, requested};
+  return streams_.plain({request.device, handle_of(request.stream)});
 }
 
 Address AllDevices::hit(const Request& request) {
   DeviceAllocator* device = find_device(request.device);
-  const auto wanted = plain(request);
-  return device != nullptr && wanted ? device->hit(*wanted) : Address{};
+  const auto stream = stream_of_plain(request);
+  if (device == nullptr || !stream) return {};
+  return device->hit(*stream, Bytes{request.size_bytes});
 }
 
 bool AllDevices::free_unused(Address address) {
@@ -80,8 +80,8 @@ Result<Address, Error> AllDevices::miss(const Request& request) {
   const auto stream = identify({request.device, handle_of(request.stream)});
   if (!stream) return Failure{stream.error()};
   const HeapRequest wanted{*stream, requested, std::max(alignment, block_granularity)};
-  if (!plain(request)) {  // Then hit() has not asked the device.
-    const Address served = device->hit(wanted);
+  if (!stream_of_plain(request)) {  // Then hit() has not asked the device.
+    const Address served = device->hit(wanted.stream, wanted.requested, wanted.alignment);
     if (served != Address{}) return served;
   }
   return device->allocate(wanted);

@@ -61,11 +61,11 @@ class DeviceAllocator {
   // What most calls are, with no more ado: a request that the cache serves while nothing is
   // pending, and a free of a live block that no other stream uses. Address 0, or false, where there
   // is more to it, or another thread has or wants the device's lock: nothing has changed then.
-  Address hit(const HeapRequest& request) {
-    const auto state = state_.try_lock_lane(lane_of(request.stream));
+  Address hit(StreamId stream, Bytes requested, Bytes alignment = block_granularity) {
+    const auto state = state_.try_lock_lane(lane_of(stream));
     if (!state || !state->is_at_ease()) [[unlikely]]
       return {};
-    const Block* block = state->heap.hit(request);
+    const Block* block = state->heap.hit(stream, requested, alignment);
     return block == nullptr ? Address{} : block->ptr;
   }
   bool free_unused(Address address) {

@@ -40,10 +40,11 @@ void FreeIndex::erase(Block& block) {
 
 Block* FreeIndex::first_not_below(Bytes size) const {
   const std::size_t bin = bin_of(size);
-  if (roots_[bin] != nullptr) {
-    if (Block* block = treap::first_not_below(roots_[bin], size)) return block;
-  }
-  return leftmost_from(bin + 1);
+  Block* const root = roots_[bin];
+  if (root == nullptr) return leftmost_from(bin + 1);
+  if (bin < exact_bins && root->index_left == nullptr) return root;  // All are of one size.
+  Block* const fit = treap::first_not_below(root, size);
+  return fit != nullptr ? fit : leftmost_from(bin + 1);
 }
 
 Block* FreeIndex::after(const Block& block) const {

@@ -75,24 +75,24 @@ const Block* Heap::search(const HeapRequest& request, bool counts) {
   return &hand_out(*block, request, rounded);
 }
 
-const Block* Heap::hit(const HeapRequest& request) {
-  const Bytes rounded = policy_.round(request.requested);
-  Lane& lane = lane_of_stream(request.stream);
+const Block* Heap::hit(StreamId stream, Bytes requested, Bytes alignment) {
+  const Bytes rounded = policy_.round(requested);
+  Lane& lane = lane_of_stream(stream);
   lane.slots.reserve(1);
   lane.live.reserve(1);
   BlockPool& pool = pool_of(rounded);
-  StreamShare* share = lane.find_share(pool, request.stream);
+  StreamShare* share = lane.find_share(pool, stream);
   if (share == nullptr) return nullptr;
   Block* block = share->index.first_not_below(rounded);
   if (block == nullptr || !policy_.may_serve(rounded, block->size)) return nullptr;
-  if (prefix_of(*block, request.alignment) != Bytes{0}) return nullptr;
+  if (prefix_of(*block, alignment) != Bytes{0}) return nullptr;
   const bool splits = policy_.splits(pool.kind, rounded, block->size - rounded);
   const Bytes size = splits ? rounded : block->size;
   const SplitChange change = split_change_of_cut(*block, size);
-  if (!lane.ledger->try_hand_out(pool.kind, {size, request.requested, change})) return nullptr;
+  if (!lane.ledger->try_hand_out(pool.kind, {size, requested, change})) return nullptr;
   share->index.erase(*block);
   Block& fitting = splits ? cut(*block, size, lane) : *block;
-  make_live(fitting, request.requested, lane);
+  make_live(fitting, requested, lane);
   return &fitting;
 }
 

@@ -64,8 +64,8 @@ class Heap {
   // What most calls are, within the stream's lane: search_again(), and find_live() and free() of a
   // block without uses. Null, or false, where there is more to it, such as a peak of a statistic
   // that only the whole heap can tell: nothing has changed then. REQUIRES: the caller has the lane;
-  // of hit(): searches do not count, no block waits for events.
-  const Block* hit(const HeapRequest& request);
+  // of hit(), as of a HeapRequest, and: searches do not count, no block waits for events.
+  const Block* hit(StreamId stream, Bytes requested, Bytes alignment = block_granularity);
   bool free_unused(std::size_t lane_index, Address address) noexcept;
   // In which lane the block at an address is, most likely.
   const LaneHints& lane_hints() const { return lane_hints_; }

@@ -62,7 +62,7 @@ class LanesOfAHeap : public testing::Test {
 };
 
 TEST_F(LanesOfAHeap, AHitBelowThePeakStaysInItsLane) {
-  const Block* block = heap_.hit({first, 2_MiB});
+  const Block* block = heap_.hit(first, 2_MiB);
   ASSERT_NE(block, nullptr);
   EXPECT_EQ(block->ptr, segment_of(first));
   EXPECT_EQ(allocated(), (Stat{(2_MiB).count, (2_MiB).count, (6_MiB).count, (4_MiB).count}));
@@ -70,7 +70,7 @@ TEST_F(LanesOfAHeap, AHitBelowThePeakStaysInItsLane) {
 
 TEST_F(LanesOfAHeap, WhatMayBeAPeakIsLeftToTheWholeHeap) {
   const DeviceStats before = heap_.ledger().read();
-  EXPECT_EQ(heap_.hit({first, 4_MiB}), nullptr);
+  EXPECT_EQ(heap_.hit(first, 4_MiB), nullptr);
   EXPECT_EQ(heap_.ledger().read(), before);
   EXPECT_EQ(heap_.find_live(segment_of(first)), nullptr);
   ASSERT_NE(heap_.allocate({first, 4_MiB}), nullptr);
@@ -82,7 +82,7 @@ TEST_F(LanesOfAHeap, APeakOfBothTogetherIsSeen) {
   ASSERT_NE(heap_.allocate({first, 4_MiB}), nullptr);
   ASSERT_TRUE(free(first, segment_of(first)));
   for (const StreamId stream : {first, second}) {
-    if (heap_.hit({stream, 3_MiB}) == nullptr) {
+    if (heap_.hit(stream, 3_MiB) == nullptr) {
       ASSERT_NE(heap_.allocate({stream, 3_MiB}), nullptr);
     }
   }
@@ -90,7 +90,7 @@ TEST_F(LanesOfAHeap, APeakOfBothTogetherIsSeen) {
 }
 
 TEST_F(LanesOfAHeap, AFreedBlockOfAnotherLaneIsNotFoundInThisOne) {
-  ASSERT_NE(heap_.hit({first, 2_MiB}), nullptr);
+  ASSERT_NE(heap_.hit(first, 2_MiB), nullptr);
   EXPECT_FALSE(free(second, segment_of(first)));
   EXPECT_NE(heap_.find_live(segment_of(first)), nullptr);
   EXPECT_EQ(heap_.lane_hints().at(segment_of(first)), lane_of(first));
@@ -99,7 +99,7 @@ TEST_F(LanesOfAHeap, AFreedBlockOfAnotherLaneIsNotFoundInThisOne) {
 }
 
 TEST_F(LanesOfAHeap, ABlockWithAUseIsLeftToTheWholeHeap) {
-  ASSERT_NE(heap_.hit({first, 2_MiB}), nullptr);
+  ASSERT_NE(heap_.hit(first, 2_MiB), nullptr);
   heap_.add_use(*heap_.find_live(segment_of(first)), {0, second});
   EXPECT_FALSE(free(first, segment_of(first)));
   EXPECT_NE(heap_.find_live(segment_of(first)), nullptr);
@@ -110,12 +110,12 @@ TEST_F(LanesOfAHeap, AnAlignedRangeInsideABlockIsLeftToTheWholeHeap) {
   const Block* second_block = heap_.allocate({first, 2_MiB});
   ASSERT_NE(second_block, nullptr);
   ASSERT_TRUE(free(first, second_block->ptr));
-  EXPECT_EQ(heap_.hit({first, 2_MiB, 2_MiB}), nullptr);
-  EXPECT_NE(heap_.hit({first, 2_MiB}), nullptr);
+  EXPECT_EQ(heap_.hit(first, 2_MiB, 2_MiB), nullptr);
+  EXPECT_NE(heap_.hit(first, 2_MiB), nullptr);
 }
 
 TEST_F(LanesOfAHeap, WhatIsFoundOnAMistakenHintIsFoundAllTheSame) {
-  ASSERT_NE(heap_.hit({first, 2_MiB}), nullptr);
+  ASSERT_NE(heap_.hit(first, 2_MiB), nullptr);
   const HeapRequest request{second, 2_MiB};
   heap_.reserve_segment(request);  // Its granules have the hints of the first segment's.
   heap_.allocate_in_new_segment(request, {segment_of(first) + 128_GiB, 20_MiB});

@@ -85,13 +85,10 @@ void Ledger::share_out(Quantity quantity) {
   add_up(quantity, all);
   all.note_peak();
   const PooledPeak room = all.room();
-  const std::int64_t small = room.pools[0] >> shares_log2_;
-  const std::int64_t large = room.pools[1] >> shares_log2_;
-  const std::int64_t both = room.all >> shares_log2_;
+  const PooledPeak share{{room.pools[0] >> shares_log2_, room.pools[1] >> shares_log2_},
+                         room.all >> shares_log2_};
   for (std::uint32_t left = used_lanes_; left != 0; left &= left - 1) {
-    StatPart& part = lanes_[static_cast<std::size_t>(std::countr_zero(left))].part(quantity);
-    part.ceiling = {{part.current[0] + small, part.current[1] + large},
-                    part.current[0] + part.current[1] + both};
+    lanes_[static_cast<std::size_t>(std::countr_zero(left))].part(quantity).set_room(share);
   }
 }
 

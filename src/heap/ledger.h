@@ -38,24 +38,33 @@ struct PooledPeak {
   }
 };
 
-// A lane's part of a quantity of both pools.
+// A lane's part of a quantity of both pools. What is there is the ceiling less the room, which is
+// what a hit looks at and changes.
 struct StatPart {
-  std::array<std::int64_t, 2> current{};
   std::array<std::int64_t, 2> added{};
-  PooledPeak ceiling;
+  PooledPeak room;  // How much more passes no ceiling; below 0 where one was passed.
+  std::array<std::int64_t, 2> ceiling{};  // Of each pool.
 
-  // Whether n more pass no ceiling.
+  std::int64_t current(std::size_t pool) const { return ceiling[pool] - room.pools[pool]; }
   bool has_room(PoolKind pool, std::int64_t n) const {
-    const auto p = static_cast<std::size_t>(pool);
-    return current[p] + n <= ceiling.pools[p] && current[0] + current[1] + n <= ceiling.all;
+    return n <= room.pools[static_cast<std::size_t>(pool)] && n <= room.all;
+  }
+  void move(PoolKind pool, std::int64_t n) {
+    room.pools[static_cast<std::size_t>(pool)] -= n;
+    room.all -= n;
   }
   void add(PoolKind pool, std::int64_t n) {
-    current[static_cast<std::size_t>(pool)] += n;
+    move(pool, n);
     added[static_cast<std::size_t>(pool)] += n;
   }
   void change(PoolKind pool, std::int64_t n) {
-    current[static_cast<std::size_t>(pool)] += n;
+    move(pool, n);
     added[static_cast<std::size_t>(pool)] += n > 0 ? n : 0;
+  }
+  // From now on so much more passes no ceiling.
+  void set_room(const PooledPeak& more) {
+    ceiling = {current(0) + more.pools[0], current(1) + more.pools[1]};
+    room = more;
   }
 };
 
@@ -81,7 +90,7 @@ class PooledStat {
   void clear() { current_ = added_ = {}; }
   void include(const StatPart& part) {
     for (std::size_t pool = 0; pool < current_.size(); ++pool) {
-      current_[pool] += part.current[pool];
+      current_[pool] += part.current(pool);
       added_[pool] += part.added[pool];
     }
   }
@@ -178,9 +187,7 @@ class alignas(128) LaneLedger {
   StatPart& part(Quantity quantity) { return parts_[static_cast<std::size_t>(quantity)]; }
   bool try_change_split(PoolKind pool, const SplitChange& change);
   void add(Quantity quantity, PoolKind pool, std::int64_t n);
-  void subtract(Quantity quantity, PoolKind pool, std::int64_t n) {
-    part(quantity).current[static_cast<std::size_t>(pool)] -= n;
-  }
+  void subtract(Quantity quantity, PoolKind pool, std::int64_t n) { part(quantity).move(pool, -n); }
   void change(Quantity quantity, PoolKind pool, std::int64_t n) {
     if (n > 0) add(quantity, pool, n);
     if (n < 0) subtract(quantity, pool, -n);

@@ -52,7 +52,8 @@ BareAllocator::Outcome BareAllocator::allocate(const HeapRequest& request) {
   if (request.requested == Bytes{0}) return {};
   process_events();
   if (!heap_.counts_searches() && !heap_.ledger().pending().is_any()) {
-    if (const Block* block = heap_.hit(request)) return {ErrorCode::none, block->ptr};
+    if (const Block* block = heap_.hit(request.stream, request.requested, request.alignment))
+      return {ErrorCode::none, block->ptr};
   }
   if (const Block* block = heap_.allocate(request)) return {ErrorCode::none, block->ptr};
   return climb(request);
