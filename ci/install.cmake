@@ -24,7 +24,7 @@ if(cairn_with_tool)
           FILE cairn-simulator-targets.cmake COMPONENT simulator)
   install(DIRECTORY src/simulator COMPONENT simulator
           DESTINATION ${CMAKE_INSTALL_INCLUDEDIR}/cairn_simulator FILES_MATCHING PATTERN "*.h"
-          PATTERN "libcuda" EXCLUDE)
+          PATTERN "libcuda*" EXCLUDE PATTERN "*_in_test.h" EXCLUDE)
 endif()
 
 configure_package_config_file(ci/cairn-config.cmake.in ${PROJECT_BINARY_DIR}/cairn-config.cmake

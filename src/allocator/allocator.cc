@@ -1,13 +1,13 @@
 // The public face: turns results into exceptions, and pointers into addresses.
 #include "cairn/allocator.h"
 
-#include <cstdio>
 #include <new>
 #include <optional>
 #include <type_traits>
 #include <utility>
 
 #include "allocator/all_devices.h"
+#include "allocator/checked_options.h"
 #include "allocator/error_text.h"
 
 namespace cairn {
@@ -41,24 +41,6 @@ auto attempt(Act&& act, Error* why) noexcept {
   return std::optional<Value>();
 }
 
-Options checked(Options options) {
-  const std::string fault = find_fault(options);
-  if (!fault.empty()) throw InvalidArgument({ErrorCode::invalid_argument, 0, fault});
-  const std::string unsupported = unsupported_setting_in(options);
-  if (!unsupported.empty()) throw_error(unsupported_setting(unsupported));
-  return options;
-}
-
-Options checked(ParsedSettings settings) {
-  for (const std::string& warning : settings.warnings) {
-    std::fprintf(stderr, "cairn: warning: %s\n", warning.c_str());
-  }
-  if (!settings.ok) {
-    throw InvalidArgument({ErrorCode::invalid_argument, 0, std::move(settings.error.message)});
-  }
-  return checked(std::move(settings.options));
-}
-
 DeviceAllocator& device_or_throw(AllDevices& devices, int index) {
   DeviceAllocator* device = devices.find_device(index);
   if (device == nullptr) throw_error(no_such_device(index, devices.device_count()));
@@ -77,15 +59,7 @@ Allocator Allocator::from_settings(Driver& driver, std::string_view text) {
 }
 
 Allocator Allocator::from_environment(Driver& driver) {
-  try {
-    return Allocator(driver, checked(settings_from_environment()));
-  } catch (const Unsupported& refused) {
-    Error error = refused.error();
-    error.message +=
-        ". It is from the environment: the first that is set of CAIRN_ALLOC_CONF, "
-        "PYTORCH_CUDA_ALLOC_CONF and PYTORCH_ALLOC_CONF counts";
-    throw_error(std::move(error));
-  }
+  return Allocator(driver, options_from_environment());
 }
 
 Allocator::~Allocator() = default;

@@ -4,6 +4,7 @@
 #include <memory>
 #include <mutex>
 
+#include "allocator/checked_options.h"
 #include "cairn/allocator.h"
 #include "cairn/cuda_driver.h"
 #include "driver/cuda_driver.h"
@@ -44,8 +45,11 @@ Driver& cuda_driver() {
 }
 
 Allocator& default_allocator() {
-  return the_allocator.get(
-      [] { return std::make_unique<Allocator>(Allocator::from_environment(cuda_driver())); });
+  return the_allocator.get([] {
+    // Before the driver: mistakes in them show on machines without a GPU too.
+    const Options options = options_from_environment();
+    return std::make_unique<Allocator>(cuda_driver(), options);
+  });
 }
 
 }  // namespace cairn

@@ -5,6 +5,8 @@
 #include <compare>
 #include <cstdint>
 
+static_assert(__cplusplus >= 202002L, "this header of Cairn's needs C++20: -std=c++20 or later");
+
 namespace cairn {
 
 struct Bytes {

@@ -47,6 +47,8 @@
 #include "cairn/stats.h"
 #include "cairn/stream.h"
 
+static_assert(__cplusplus >= 201703L, "Cairn's headers need C++17: -std=c++17 or later");
+
 namespace cairn {
 
 class AllDevices;
