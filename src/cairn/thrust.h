@@ -1,0 +1,61 @@
+// An Allocator as Thrust's memory resource: for containers of device memory whose element type is
+// chosen later, and what else takes a thrust::mr::memory_resource.
+//
+//     cairn::ThrustResource resource(cairn::default_allocator(), device, stream);
+//     cairn::ThrustAllocator<float> floats(&resource);
+//     thrust::device_vector<float, cairn::ThrustAllocator<float>> v(1000, 0.0f, floats);
+//
+// For the temporary memory of algorithms no resource is needed: StlAllocator<char>
+// (cairn/stl_allocator.h) is what thrust::cuda::par(allocator).on(stream) takes.
+//
+// Memory belongs to the stream that the resource is bound to, with the semantics of
+// Allocator::free: what a container does by itself (it fills and copies on the legacy default
+// stream) and algorithms on other streams are to be done, or ordered before later work on that
+// stream, when memory is given back. So null, the default stream, is right but for those who use
+// the container on one stream alone, by policies with .on(stream).
+//
+// What allocates throws what Allocator::allocate() throws; 0 bytes give null. What gives back
+// throws nothing, and leaves what is no live block alone. Two are equal if allocator, device and
+// stream are the same. (operator== of Thrust's resources compares nothing before CUDA 13.1.)
+//
+// Thread safety: all members. Allocator and resource must outlive what is allocated by them.
+#pragma once
+
+#include <thrust/device_ptr.h>
+#include <thrust/device_vector.h>
+#include <thrust/mr/allocator.h>
+#include <thrust/mr/memory_resource.h>
+
+#include <cstddef>
+
+#include "cairn/allocator.h"
+
+namespace cairn {
+
+class ThrustResource final : public thrust::mr::memory_resource<thrust::device_ptr<void>> {
+ public:
+  explicit ThrustResource(Allocator& allocator, int device = 0, StreamArgument stream = {}) noexcept
+      : allocator_(&allocator), device_(device), stream_(stream) {}
+
+  pointer do_allocate(std::size_t bytes, std::size_t alignment) override {
+    return pointer(allocator_->allocate({bytes, device_, stream_, alignment}));
+  }
+  void do_deallocate(pointer memory, std::size_t /*bytes*/, std::size_t /*alignment*/) override {
+    allocator_->try_free(memory.get());
+  }
+  bool do_is_equal(const memory_resource& other) const noexcept override {
+    const auto* const same = dynamic_cast<const ThrustResource*>(&other);
+    return same != nullptr && same->allocator_ == allocator_ && same->device_ == device_ &&
+           same->stream_ == stream_;
+  }
+
+ private:
+  Allocator* allocator_;
+  int device_;
+  Stream stream_;
+};
+
+template <class T>
+using ThrustAllocator = thrust::mr::allocator<T, ThrustResource>;
+
+}  // namespace cairn
