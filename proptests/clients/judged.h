@@ -31,12 +31,12 @@ class OwnStream {
 };
 
 // A kernel that runs for long and then writes the memory.
-inline void write_late(cudaStream_t stream, void* memory, std::size_t bytes) {
+inline void write_late(cudaStream_t stream, const void* memory, std::size_t bytes) {
   cairn_sim_launch(stream, long_time);
   cairn_sim_touch(stream, memory, bytes, CAIRN_SIM_WRITE);
 }
 
-inline void write_now(cudaStream_t stream, void* memory, std::size_t bytes) {
+inline void write_now(cudaStream_t stream, const void* memory, std::size_t bytes) {
   cairn_sim_touch(stream, memory, bytes, CAIRN_SIM_WRITE);
 }
 

@@ -25,7 +25,7 @@ class RmmResource : public MemoryResource {
 
   [[gnu::always_inline]] void* allocate(cuda::stream_ref stream, std::size_t bytes,
                                         std::size_t alignment = default_alignment) const {
-    const StreamArgument named = stream.get();
+    const cuda::stream_ref named(Stream{StreamArgument(stream.get())});
     return translated([&] { return MemoryResource::allocate(named, bytes, alignment); });
   }
   [[gnu::always_inline]] void* allocate_async(std::size_t bytes, std::size_t alignment,

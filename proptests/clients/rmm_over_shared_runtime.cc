@@ -1,0 +1,35 @@
+// The functions of librmm by which device buffers, resources and streams reach the CUDA runtime,
+// over the runtime that the program links. librmm.so has a static one in it, which the simulated
+// CUDA does not serve; it calls these by the dynamic linker, which takes the program's own first.
+#include <cuda_runtime_api.h>
+
+#include <rmm/cuda_device.hpp>
+#include <rmm/cuda_stream_view.hpp>
+#include <rmm/detail/cuda_memcpy.hpp>
+#include <rmm/detail/error.hpp>
+
+RMM_NAMESPACE_BEGIN
+
+cuda_device_id get_current_cuda_device() {
+  int device = 0;
+  RMM_CUDA_TRY(cudaGetDevice(&device));
+  return cuda_device_id{device};
+}
+
+cuda_set_device_raii::cuda_set_device_raii(cuda_device_id device)
+    : old_device_{get_current_cuda_device()}, needs_reset_{device.value() >= 0 && old_device_ != device} {
+  if (needs_reset_) RMM_CUDA_TRY(cudaSetDevice(device.value()));
+}
+cuda_set_device_raii::~cuda_set_device_raii() noexcept {
+  if (needs_reset_) cudaSetDevice(old_device_.value());
+}
+
+void cuda_stream_view::synchronize() const { RMM_CUDA_TRY(cudaStreamSynchronize(value())); }
+
+namespace detail {
+cudaError_t memcpy_async(void* to, const void* from, std::size_t bytes, cuda::stream_ref stream) {
+  return cudaMemcpyAsync(to, from, bytes, cudaMemcpyDefault, stream.get());
+}
+}  // namespace detail
+
+RMM_NAMESPACE_END
