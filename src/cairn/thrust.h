@@ -43,11 +43,6 @@ class ThrustResource final : public thrust::mr::memory_resource<thrust::device_p
   void do_deallocate(pointer memory, std::size_t /*bytes*/, std::size_t /*alignment*/) override {
     allocator_->try_free(memory.get());
   }
-  bool do_is_equal(const memory_resource& other) const noexcept override {
-    const auto* const same = dynamic_cast<const ThrustResource*>(&other);
-    return same != nullptr && same->allocator_ == allocator_ && same->device_ == device_ &&
-           same->stream_ == stream_;
-  }
 
  private:
   Allocator* allocator_;
