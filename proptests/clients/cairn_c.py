@@ -54,6 +54,10 @@ class Allocator:
         check(library.cairn_free_on(self.handle, ctypes.c_void_p(pointer),
                                     ctypes.c_void_p(stream), -1))
 
+    def record_stream(self, pointer: int, stream: int) -> None:
+        check(library.cairn_record_stream(self.handle, ctypes.c_void_p(pointer),
+                                          ctypes.c_void_p(stream), -1))
+
     def empty_cache(self) -> None:
         check(library.cairn_empty_cache(self.handle))
 
@@ -90,3 +94,32 @@ def violations() -> str:
     text = ctypes.create_string_buffer(4096)
     simulated.cairn_sim_violations(text, len(text))
     return text.value.decode()
+
+
+class CudaStream:
+    """A stream in the shape that packages for Python pass it in."""
+
+    def __init__(self, handle: int):
+        self.handle = handle
+
+    def __cuda_stream__(self):
+        return 0, self.handle
+
+
+def make_current(device: int) -> None:
+    """Makes the device's primary context the calling thread's."""
+    context = ctypes.c_void_p()
+    check(simulated.cuInit(0))
+    check(simulated.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
+    check(simulated.cuCtxSetCurrent(context))
+
+
+def new_stream() -> int:
+    """A non-blocking stream of the current context, ordered with no other."""
+    stream = ctypes.c_void_p()
+    check(simulated.cuStreamCreate(ctypes.byref(stream), 1))
+    return stream.value
+
+
+def synchronize(stream: int) -> None:
+    simulated.cuStreamSynchronize(ctypes.c_void_p(stream))

@@ -149,10 +149,7 @@ CUresult cuCtxPopCurrent_v2(CUcontext* context) {
 
 CUresult cuCtxGetDevice(CUdevice* device) {
   if (const CUresult bad = check_given(device)) return bad;
-  return sim::in_current_context([&](sim::Machine&, CUcontext current) {
-    *device = current->device;
-    return CUDA_SUCCESS;
-  });
+  return sim::ctx_get_device(device);
 }
 
 CUresult cuCtxSynchronize() { return sim::ctx_synchronize(); }

@@ -112,6 +112,13 @@ CUresult ctx_get_current(CUcontext* context) {
   });
 }
 
+CUresult ctx_get_device(CUdevice* device) {
+  return in_current_context([&](Machine&, CUcontext current) {
+    *device = current->device;
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult ctx_set_current(CUcontext context) {
   if (context == nullptr) {
     if (!context_stack().empty()) context_stack().pop_back();

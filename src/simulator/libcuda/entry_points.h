@@ -30,6 +30,7 @@ CUresult ctx_create(CUcontext* context, unsigned int flags, CUdevice device);
 CUresult ctx_destroy(CUcontext context);
 CUresult ctx_set_current(CUcontext context);
 CUresult ctx_get_current(CUcontext* context);
+CUresult ctx_get_device(CUdevice* device);
 CUresult ctx_push_current(CUcontext context);
 CUresult ctx_pop_current(CUcontext* context);
 CUresult ctx_synchronize();

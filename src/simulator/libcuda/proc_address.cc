@@ -46,6 +46,7 @@ std::vector<EntryPoint> devices_and_contexts() {
       entry<PFN_cuCtxCreate_v3020>("cuCtxCreate", 3020, ctx_create, 11040),
       entry<PFN_cuCtxDestroy_v4000>("cuCtxDestroy", 4000, ctx_destroy),
       entry<PFN_cuCtxGetCurrent_v4000>("cuCtxGetCurrent", 4000, ctx_get_current),
+      entry<PFN_cuCtxGetDevice_v2000>("cuCtxGetDevice", 2000, ctx_get_device, 13000),
       entry<PFN_cuCtxPushCurrent_v4000>("cuCtxPushCurrent", 4000, ctx_push_current),
       entry<PFN_cuCtxPopCurrent_v4000>("cuCtxPopCurrent", 4000, ctx_pop_current),
       entry<PFN_cuCtxSynchronize_v2000>("cuCtxSynchronize", 2000, ctx_synchronize, 13000),
