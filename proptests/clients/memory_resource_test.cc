@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <string>
 #include <type_traits>
 #include <utility>
@@ -29,6 +30,7 @@ constexpr std::size_t size = 1 << 20;
 
 class Resource : public testing::Test {
  protected:
+  static void SetUpTestSuite() { setenv("CAIRN_SIM_DEVICES", "2", 1); }
   void SetUp() override { ASSERT_EQ(cudaSetDevice(0), cudaSuccess); }
   void TearDown() override { EXPECT_EQ(violations(), ""); }
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
+#include <cstdlib>
 #include <rmm/cuda_device.hpp>
 #include <rmm/device_buffer.hpp>
 #include <rmm/device_uvector.hpp>
@@ -26,6 +27,7 @@ constexpr std::size_t more_than_there_is = std::size_t{81} << 30;
 
 class Rmm : public testing::Test {
  protected:
+  static void SetUpTestSuite() { setenv("CAIRN_SIM_DEVICES", "2", 1); }
   void SetUp() override {
     ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
     for (int device = 0; device < 2; ++device) {
