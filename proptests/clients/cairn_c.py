@@ -1,15 +1,15 @@
-"""Cairn's C API and the simulated machine's judge, by ctypes, for clients in Python."""
+"""Cairn's C API (cairn/cairn.h) by ctypes, as far as clients in Python need it."""
 
 import ctypes
 import os
 
-DEVICE_IS_FULL = 1
-LONG_TIME = 1_000_000_000  # Ticks that kernels take here: nothing that polls waits them out.
-READ_OR_WRITE = 3
-STATS_BYTES = 4096  # More than cairn_device_stats has.
+OUT_OF_MEMORY = 1  # cairn_error
+BLOCK_DEVICE = -1
+STATISTICS = 512  # Numbers: more than cairn_device_stats has.
+ALLOCATED_BYTES = 4 * 3 * 4  # Its fifth member; each is three statistics of four numbers.
 
-library = ctypes.CDLL(os.environ["CAIRN_LIBRARY"])
-simulated = ctypes.CDLL("libcuda.so.1")
+library = ctypes.CDLL(os.environ.get("CAIRN_LIBRARY", "libcairn.so.0.1"))
+library.cairn_last_error_message.restype = ctypes.c_char_p
 
 
 class Request(ctypes.Structure):
@@ -18,108 +18,46 @@ class Request(ctypes.Structure):
                 ("stream", ctypes.c_void_p), ("alignment_bytes", ctypes.c_size_t)]
 
 
-def address_of(name: str) -> int:
-    return ctypes.cast(getattr(library, name), ctypes.c_void_p).value
-
-
-def last_error() -> str:
-    library.cairn_last_error_message.restype = ctypes.c_char_p
-    return library.cairn_last_error_message().decode()
+def address_of(function: str) -> int:
+    return ctypes.cast(getattr(library, function), ctypes.c_void_p).value
 
 
 def check(code: int) -> None:
-    if code == DEVICE_IS_FULL:
-        raise MemoryError(last_error())
+    """Raises MemoryError where memory is short, RuntimeError for any other failure."""
     if code != 0:
-        raise RuntimeError(last_error())
+        kind = MemoryError if code == OUT_OF_MEMORY else RuntimeError
+        raise kind(library.cairn_last_error_message().decode())
 
 
 class Allocator:
-    """The default allocator. Failures are exceptions, MemoryError where memory is short."""
+    """The default allocator. A stream is its handle as a number."""
 
     def __init__(self):
-        self.handle = ctypes.c_void_p()
-        check(library.cairn_allocator_default(ctypes.byref(self.handle)))
+        self._handle = ctypes.c_void_p()
+        check(library.cairn_allocator_default(ctypes.byref(self._handle)))
 
     def allocate(self, size: int, device: int, stream: int) -> int:
         request = Request(size, device, stream, 0)
         pointer = ctypes.c_void_p()
-        check(library.cairn_allocate(self.handle, ctypes.byref(request), ctypes.byref(pointer)))
+        check(library.cairn_allocate(self._handle, ctypes.byref(request), ctypes.byref(pointer)))
         return pointer.value or 0
 
     def free(self, pointer: int) -> None:
-        check(library.cairn_free(self.handle, ctypes.c_void_p(pointer)))
+        check(library.cairn_free(self._handle, ctypes.c_void_p(pointer)))
 
     def free_on(self, pointer: int, stream: int) -> None:
-        check(library.cairn_free_on(self.handle, ctypes.c_void_p(pointer),
-                                    ctypes.c_void_p(stream), -1))
+        check(library.cairn_free_on(self._handle, ctypes.c_void_p(pointer),
+                                    ctypes.c_void_p(stream), BLOCK_DEVICE))
 
     def record_stream(self, pointer: int, stream: int) -> None:
-        check(library.cairn_record_stream(self.handle, ctypes.c_void_p(pointer),
-                                          ctypes.c_void_p(stream), -1))
+        check(library.cairn_record_stream(self._handle, ctypes.c_void_p(pointer),
+                                          ctypes.c_void_p(stream), BLOCK_DEVICE))
 
     def empty_cache(self) -> None:
-        check(library.cairn_empty_cache(self.handle))
+        check(library.cairn_empty_cache(self._handle))
 
-    def allocated(self, device: int = 0) -> int:
-        """Bytes of blocks that are handed out."""
-        numbers = (ctypes.c_int64 * (STATS_BYTES // 8))()
-        check(library.cairn_get_stats(self.handle, device, numbers))
-        return numbers[4 * 3 * 4]  # allocated_bytes is the fifth array of three statistics of four.
-
-
-def write_late(stream: int, pointer: int, size: int) -> None:
-    """A kernel that runs for long and then writes the memory."""
-    simulated.cairn_sim_launch(ctypes.c_void_p(stream), ctypes.c_ulonglong(LONG_TIME))
-    write_now(stream, pointer, size)
-
-
-def write_now(stream: int, pointer: int, size: int) -> None:
-    simulated.cairn_sim_touch(ctypes.c_void_p(stream), ctypes.c_void_p(pointer),
-                              ctypes.c_size_t(size), READ_OR_WRITE)
-
-
-def handed_out(stream: int, pointer: int, size: int) -> None:
-    simulated.cairn_sim_hand_out(ctypes.c_void_p(stream), ctypes.c_void_p(pointer),
-                                 ctypes.c_size_t(size))
-
-
-def taken_back(stream: int, pointer: int, size: int) -> None:
-    streams = (ctypes.c_void_p * 1)(stream)
-    simulated.cairn_sim_take_back(ctypes.c_void_p(pointer), ctypes.c_size_t(size), streams,
-                                  ctypes.c_size_t(1))
-
-
-def violations() -> str:
-    text = ctypes.create_string_buffer(4096)
-    simulated.cairn_sim_violations(text, len(text))
-    return text.value.decode()
-
-
-class CudaStream:
-    """A stream in the shape that packages for Python pass it in."""
-
-    def __init__(self, handle: int):
-        self.handle = handle
-
-    def __cuda_stream__(self):
-        return 0, self.handle
-
-
-def make_current(device: int) -> None:
-    """Makes the device's primary context the calling thread's."""
-    context = ctypes.c_void_p()
-    check(simulated.cuInit(0))
-    check(simulated.cuDevicePrimaryCtxRetain(ctypes.byref(context), device))
-    check(simulated.cuCtxSetCurrent(context))
-
-
-def new_stream() -> int:
-    """A non-blocking stream of the current context, ordered with no other."""
-    stream = ctypes.c_void_p()
-    check(simulated.cuStreamCreate(ctypes.byref(stream), 1))
-    return stream.value
-
-
-def synchronize(stream: int) -> None:
-    simulated.cuStreamSynchronize(ctypes.c_void_p(stream))
+    def allocated_bytes(self, device: int = 0) -> int:
+        """Of blocks that are handed out."""
+        numbers = (ctypes.c_int64 * STATISTICS)()
+        check(library.cairn_get_stats(self._handle, device, numbers))
+        return numbers[ALLOCATED_BYTES]

@@ -9,6 +9,7 @@ import unittest
 
 import cairn_c
 import cupy
+import judge
 import numpy
 
 SIZE = 1 << 20
@@ -29,20 +30,10 @@ def free(pointer: int, _device: int) -> None:
     cairn_c.Allocator().free(pointer)
 
 
-def used_late_and_freed(stream) -> int:
-    """The address of an array that work on `stream` still writes."""
+def used(stream, write) -> int:
+    """The address of an array that lived for this call."""
     array = cupy.empty(SIZE, numpy.uint8)
-    cairn_c.handed_out(stream.ptr, array.data.ptr, SIZE)
-    cairn_c.write_late(stream.ptr, array.data.ptr, SIZE)
-    cairn_c.taken_back(stream.ptr, array.data.ptr, SIZE)
-    return array.data.ptr
-
-
-def used_now(stream) -> int:
-    array = cupy.empty(SIZE, numpy.uint8)
-    cairn_c.handed_out(stream.ptr, array.data.ptr, SIZE)
-    cairn_c.write_now(stream.ptr, array.data.ptr, SIZE)
-    cairn_c.taken_back(stream.ptr, array.data.ptr, SIZE)
+    judge.use(array.data.ptr, SIZE, stream.ptr, stream.ptr, write)
     return array.data.ptr
 
 
@@ -50,27 +41,27 @@ class Client(unittest.TestCase):
     """What both ways share."""
 
     def setUp(self):
-        self.allocator = cairn_c.Allocator()
+        self.cairn = cairn_c.Allocator()
         self.streams = [cupy.cuda.Stream(non_blocking=True) for _ in range(2)]
 
     def tearDown(self):
         cupy.cuda.set_allocator()
         for stream in self.streams:
             stream.synchronize()
-        self.assertEqual(self.allocator.allocated(), 0)
-        self.assertEqual(cairn_c.violations(), "")
-        self.allocator.empty_cache()
+        self.assertEqual(self.cairn.allocated_bytes(), 0)
+        self.assertEqual(judge.violations(), "")
+        self.cairn.empty_cache()
 
-    def memory_is_of_its_stream(self, use):
-        """`use(stream)` makes the stream current, and its allocator CuPy's."""
+    def memory_is_of_its_stream(self, current):
+        """`current(stream)` makes the stream current, and its allocator CuPy's."""
         first, second = self.streams
-        with use(first):
-            mine = used_late_and_freed(first)
-        with use(second):
-            others = used_now(second)
+        with current(first):
+            mine = used(first, judge.write_late)
+        with current(second):
+            others = used(second, judge.write_now)
         self.assertNotEqual(others, mine)
-        with use(first):
-            self.assertEqual(used_now(first), mine)
+        with current(first):
+            self.assertEqual(used(first, judge.write_now), mine)
 
 
 class WithCFunctions(Client):
@@ -78,22 +69,22 @@ class WithCFunctions(Client):
         cupy.cuda.set_allocator(functions_of(cupy.cuda.Stream.null).malloc)
         numbers = numpy.arange(1000.0)
         array = cupy.array(numbers)
-        self.assertEqual(self.allocator.allocated(), 8192)
+        self.assertEqual(self.cairn.allocated_bytes(), 8192)
         self.assertTrue((cupy.asnumpy(array) == numbers).all())
         part = array[10:20]
         del array
-        self.assertEqual(self.allocator.allocated(), 8192)
+        self.assertEqual(self.cairn.allocated_bytes(), 8192)
         del part
-        self.assertEqual(self.allocator.allocated(), 0)
+        self.assertEqual(self.cairn.allocated_bytes(), 0)
         self.assertEqual(cupy.empty(0).data.ptr, 0)
 
     def test_memory_is_of_its_stream(self):
         allocators = {stream.ptr: functions_of(stream) for stream in self.streams}
 
-        def use(stream):
+        def current(stream):
             cupy.cuda.set_allocator(allocators[stream.ptr].malloc)
             return stream
-        self.memory_is_of_its_stream(use)
+        self.memory_is_of_its_stream(current)
 
     def test_out_of_memory_ends_the_process_with_the_reason(self):
         """CuPy's C++ catches nothing."""
@@ -119,7 +110,7 @@ class WithPythonFunctions(Client):
         held = cupy.empty(SIZE, numpy.uint8)
         with self.assertRaisesRegex(MemoryError, "81.00 GiB"):
             cupy.empty(TOO_MUCH, numpy.uint8)
-        self.assertEqual(self.allocator.allocated(), SIZE)
+        self.assertEqual(self.cairn.allocated_bytes(), SIZE)
         del held
 
 

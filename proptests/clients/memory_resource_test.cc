@@ -220,15 +220,24 @@ TEST_F(Resource, AFreeThatFailsSaysSoAndChangesNothing) {
   EXPECT_NE(testing::internal::GetCapturedStderr().find("freed before"), std::string::npos);
 }
 
-// CUDA's runtime fails under a synchronous call: nothing is lost, nothing is freed too early.
-TEST_F(Resource, AWaitThatFails) {
-  const std::string before = std::to_string(allocated());
-  MemoryResource second(allocator, 1);
-  void* const memory = resource.allocate_sync(size);
-  ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
-  EXPECT_EQ(std::to_string(allocated() - std::int64_t{size}), before);
-  resource.deallocate_sync(memory, size);
-  EXPECT_EQ(std::to_string(allocated()), before);
+// Where the first wait for a stream and the first one for a device fail.
+class FailingWaits : public Resource {
+ protected:
+  static void SetUpTestSuite() {
+    setenv("CAIRN_SIM_FAULT", "stream_sync at=1 error=unknown; device_sync at=1 error=unknown", 1);
+  }
+};
+
+TEST_F(FailingWaits, LoseNothingAndFreeNothingTooEarly) {
+  EXPECT_THROW(allocate_sync(ref, size), CudaError);
+  EXPECT_EQ(allocated(), 0);
+  void* const memory = allocate_sync(ref, size);
+  testing::internal::CaptureStderr();
+  deallocate_sync(ref, memory, size);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("cairn: a free of 0x"), std::string::npos);
+  EXPECT_EQ(allocated(), std::int64_t{size});
+  deallocate_sync(ref, memory, size);
+  EXPECT_EQ(allocated(), 0);
 }
 
 }  // namespace

@@ -17,7 +17,8 @@ cuda_device_id get_current_cuda_device() {
 }
 
 cuda_set_device_raii::cuda_set_device_raii(cuda_device_id device)
-    : old_device_{get_current_cuda_device()}, needs_reset_{device.value() >= 0 && old_device_ != device} {
+    : old_device_{get_current_cuda_device()},
+      needs_reset_{device.value() >= 0 && old_device_ != device} {
   if (needs_reset_) RMM_CUDA_TRY(cudaSetDevice(device.value()));
 }
 cuda_set_device_raii::~cuda_set_device_raii() noexcept {
