@@ -10,12 +10,15 @@
 
 #include "cairn/allocator.h"
 #include "cairn/cuda_driver.h"
+#include "cairn/memory_resource.h"
 #include "cairn/stl_allocator.h"
 #include "cairn/thrust.h"
 #include "proptests/clients/judged.h"
 
 namespace cairn::clients {
 namespace {
+
+static_assert(cuda::mr::async_resource_with<MemoryResource, cuda::mr::device_accessible>);
 
 int failures = 0;
 

@@ -213,4 +213,16 @@ TEST_F(SimulatedRuntime, PropertiesOfTheGenerationBeforeLieWhereItHadThem) {
   }
 }
 
+// As CuPy links it, and as Python's cuda.bindings looks calls up: the version that it was made for.
+TEST_F(SimulatedRuntime, TheDriverHasCallsInTheVersionThatIsAskedFor) {
+  EXPECT_NE(dlsym(RTLD_DEFAULT, "cuLinkCreate_v2"), nullptr);
+  void* call = nullptr;
+  ASSERT_EQ(cuGetProcAddress("cuCtxGetDevice", &call, 12000, CU_GET_PROC_ADDRESS_DEFAULT, nullptr),
+            CUDA_SUCCESS);
+  allocated(512);
+  CUdevice device = -1;
+  EXPECT_EQ(reinterpret_cast<CUresult (*)(CUdevice*)>(call)(&device), CUDA_SUCCESS);
+  EXPECT_EQ(device, 0);
+}
+
 }  // namespace
