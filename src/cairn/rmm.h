@@ -3,10 +3,10 @@
 //     rmm::mr::set_per_device_resource(rmm::cuda_device_id{0},
 //                                      cairn::RmmResource(cairn::default_allocator(), 0));
 //
-// It is a MemoryResource (see cairn/memory_resource.h) that fails with RMM's exceptions:
-// rmm::out_of_memory, which cuDF's spilling waits for, where memory is short, and rmm::bad_alloc
-// for all else, both with Cairn's words. For RMM before 26.04 the same by
-// set_per_device_resource_ref(), which keeps a reference alone.
+// It is a MemoryResource (see cairn/memory_resource.h) that fails with RMM's exceptions, with
+// Cairn's words: rmm::out_of_memory, which cuDF's spilling waits for, where memory is short, and
+// rmm::bad_alloc for all else. RMM before 26.06 keeps a reference alone, to one that lives as long:
+// rmm::mr::set_per_device_resource_ref(rmm::cuda_device_id{0}, resource).
 //
 // Thread safety: all members. The allocator must outlive every copy.
 #pragma once
