@@ -9,20 +9,20 @@
 // (cairn/stl_allocator.h) is what thrust::cuda::par(allocator).on(stream) takes.
 //
 // Memory belongs to the stream that the resource is bound to, with the semantics of
-// Allocator::free: what a container does by itself (it fills and copies on the legacy default
-// stream) and algorithms on other streams are to be done, or ordered before later work on that
-// stream, when memory is given back. So null, the default stream, is right but for those who use
-// the container on one stream alone, by policies with .on(stream).
+// Allocator::free. What a container does by itself (it fills and copies) is work on the default
+// stream: bind another one only where the container is made without a fill and used by policies
+// with .on(stream) alone. Work on other streams is to be done, or ordered before later work on the
+// resource's stream, when memory is given back.
 //
 // What allocates throws what Allocator::allocate() throws; 0 bytes give null. What gives back
-// throws nothing, and leaves what is no live block alone. Two are equal if allocator, device and
-// stream are the same. (operator== of Thrust's resources compares nothing before CUDA 13.1.)
+// throws nothing, and leaves what is no live block alone. A resource equals itself alone; but up to
+// CUDA 13.0 Thrust takes any two for equal: there, do not swap or move containers with different
+// ones into each other.
 //
 // Thread safety: all members. Allocator and resource must outlive what is allocated by them.
 #pragma once
 
 #include <thrust/device_ptr.h>
-#include <thrust/device_vector.h>
 #include <thrust/mr/allocator.h>
 #include <thrust/mr/memory_resource.h>
 
