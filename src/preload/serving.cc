@@ -47,10 +47,7 @@ bool is_limit(const Error& why) {
   return why.code == ErrorCode::rejected || (why.memory && why.memory->limit_bytes);
 }
 
-// What is not a live block goes on to pass_on(), unless it is in memory of Cairn's.
-template <class PassOn>
-cudaError_t free_of_none(void* pointer, PassOn&& pass_on) {
-  if (!state().services.have(pointer)) return pass_on();
+cudaError_t refuse_free() {
   ++counts.refusals;
   static std::atomic_flag was_said;
   say_once(was_said,
@@ -118,7 +115,7 @@ cudaError_t free(void* pointer) {
   if (pointer == nullptr || Services::is_child()) return real::free(pointer);
   ++counts.frees;
   const auto block = all.live.take(pointer);
-  if (!block) return free_of_none(pointer, [&] { return real::free(pointer); });
+  if (!block) return all.services.have(pointer) ? refuse_free() : real::free(pointer);
   ++counts.served_frees;
   if (all.captures.any()) return postpone(*block);
   if (settings().frees_by_event && fence(*block)) return cudaSuccess;
@@ -133,7 +130,9 @@ cudaError_t free_async(void* pointer, cudaStream_t stream) {
   if (pointer == nullptr || Services::is_child()) return real::free_async(pointer, stream);
   ++counts.frees_async;
   const auto block = all.live.take(pointer);
-  if (!block) return free_of_none(pointer, [&] { return real::free_async(pointer, stream); });
+  if (!block) {
+    return all.services.have(pointer) ? refuse_free() : real::free_async(pointer, stream);
+  }
   ++counts.served_frees_async;
   cudaStreamCaptureStatus status{};
   const cudaError_t said = real::stream_is_capturing(stream, &status);

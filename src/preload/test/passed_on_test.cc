@@ -11,6 +11,9 @@
 #include "preload/test/preload_in_test.h"
 #include "preload/test/stub.h"
 
+// The toolkit's cuda.h names later ones.
+extern "C" CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdevice device);
+
 namespace cairn::preload {
 namespace {
 
@@ -108,7 +111,7 @@ TEST(Preloaded, AfterAResetNothingOfBeforeIsHandedOut) {
 }
 
 TEST(Preloaded, ALostDeviceIsLostInTheRuntimesWordsUntilItIsReset) {
-  setenv("CAIRN_SIM_FAULT", "device_sync error=illegal_address", 1);
+  setenv("CAIRN_SIM_FAULT", "device_sync error=illegal_address count=2", 1);
   void* const memory = malloc_of(mebibyte);
   EXPECT_EQ(cudaFree(memory), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaFree(memory), cudaErrorIllegalAddress) << "it is held still";
@@ -209,12 +212,7 @@ TEST(Preloaded, AChildOfForkIsTheRuntimesAlone) {
 TEST(Preloaded, AnotherContextThanThePrimaryOneIsTheRuntimesAlone) {
   malloc_of(mebibyte);
   CUcontext context = nullptr;
-#if CUDA_VERSION >= 13000
-  CUctxCreateParams parameters{};
-  ASSERT_EQ(cuCtxCreate(&context, &parameters, 0, 0), CUDA_SUCCESS);
-#else
-  ASSERT_EQ(cuCtxCreate(&context, 0, 0), CUDA_SUCCESS);
-#endif
+  ASSERT_EQ(cuCtxCreate_v2(&context, 0, 0), CUDA_SUCCESS);
   malloc_of(mebibyte);
   EXPECT_EQ(cairn_stub_mallocs(), 1);
 }
