@@ -57,7 +57,7 @@ TEST(PreloadedFree, ByEventWaitsForNothingAndKeepsTheMemoryBack) {
   take_back(memory, mebibyte);
   EXPECT_FALSE(is_idle(one));
   EXPECT_NE(malloc_of(mebibyte), memory);
-  cairn_sim_advance(2 * long_time);
+  let_time_go_by();
   ASSERT_EQ(malloc_of(mebibyte), memory);
   hand_out(other, memory, mebibyte);
   use_long(other, memory, mebibyte);
@@ -107,7 +107,7 @@ TEST(PreloadedFree, OnAnotherStreamFencesTheMemory) {
   use_long(other, memory, mebibyte);
   ASSERT_EQ(cudaFreeAsync(memory, other), cudaSuccess);
   EXPECT_NE(malloc_async_of(mebibyte, owner), memory);
-  cairn_sim_advance(2 * long_time);
+  let_time_go_by();
   EXPECT_EQ(malloc_async_of(mebibyte, owner), memory);
 }
 
@@ -132,7 +132,7 @@ TEST(PreloadedFree, InTheOrderOfAStreamFencesMemoryOfCudaMalloc) {
   use_long(nullptr, memory, mebibyte);
   ASSERT_EQ(cudaFreeAsync(memory, nullptr), cudaSuccess);
   EXPECT_NE(malloc_of(mebibyte), memory);
-  cairn_sim_advance(2 * long_time);
+  let_time_go_by();
   EXPECT_EQ(malloc_of(mebibyte), memory);
 }
 
