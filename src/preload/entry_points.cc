@@ -22,34 +22,47 @@ __attribute__((destructor)) void say_report() { std::fputs(preload::report().c_s
 #pragma GCC visibility push(default)
 extern "C" {
 
-cudaError_t cudaMalloc(void** pointer, std::size_t size) { return preload::malloc(pointer, size); }
-cudaError_t cudaFree(void* pointer) { return preload::free(pointer); }
+cudaError_t cudaMalloc(void** pointer, std::size_t size) {
+  return guarded([&] { return preload::malloc(pointer, size); });
+}
+cudaError_t cudaFree(void* pointer) {
+  return guarded([&] { return preload::free(pointer); });
+}
 
 cudaError_t cudaMallocAsync(void** pointer, std::size_t size, cudaStream_t stream) {
-  return preload::malloc_async(pointer, size, stream);
+  return guarded([&] { return preload::malloc_async(pointer, size, stream); });
 }
 cudaError_t cudaMallocAsync_ptsz(void** pointer, std::size_t size, cudaStream_t stream) {
-  return preload::malloc_async(pointer, size, own(stream));
+  return guarded([&] { return preload::malloc_async(pointer, size, own(stream)); });
 }
 cudaError_t cudaFreeAsync(void* pointer, cudaStream_t stream) {
-  return preload::free_async(pointer, stream);
+  return guarded([&] { return preload::free_async(pointer, stream); });
 }
 cudaError_t cudaFreeAsync_ptsz(void* pointer, cudaStream_t stream) {
-  return preload::free_async(pointer, own(stream));
+  return guarded([&] { return preload::free_async(pointer, own(stream)); });
 }
 
 cudaError_t cudaMemGetInfo(std::size_t* free_bytes, std::size_t* total_bytes) {
-  return preload::mem_get_info(free_bytes, total_bytes);
+  return guarded([&] { return preload::mem_get_info(free_bytes, total_bytes); });
 }
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
-  return preload::ipc_get_mem_handle(handle, pointer);
+  return guarded([&] { return preload::ipc_get_mem_handle(handle, pointer); });
 }
-cudaError_t cudaDeviceReset() { return preload::device_reset(); }
-cudaError_t cudaStreamDestroy(cudaStream_t stream) { return preload::stream_destroy(stream); }
+cudaError_t cudaDeviceReset() {
+  return guarded([&] { return preload::device_reset(); });
+}
+cudaError_t cudaThreadExit();  // Its older name, which CUDA 13 has no more.
+cudaError_t cudaThreadExit() {
+  return guarded([&] { return preload::device_reset(); });
+}
+cudaError_t cudaStreamDestroy(cudaStream_t stream) {
+  return guarded([&] { return preload::stream_destroy(stream); });
+}
 
 // Captures.
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return preload::capture_begun(stream, real::stream_begin_capture(stream, mode));
+  return guarded(
+      [&] { return preload::capture_begun(stream, real::stream_begin_capture(stream, mode)); });
 }
 cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream, cudaStreamCaptureMode mode) {
   return cudaStreamBeginCapture(own(stream), mode);
@@ -58,8 +71,10 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
                                           const cudaGraphNode_t* dependencies,
                                           const cudaGraphEdgeData* edges, std::size_t count,
                                           cudaStreamCaptureMode mode) {
-  return preload::capture_begun(
-      stream, real::stream_begin_capture_to_graph(stream, graph, dependencies, edges, count, mode));
+  return guarded([&] {
+    return preload::capture_begun(stream, real::stream_begin_capture_to_graph(
+                                              stream, graph, dependencies, edges, count, mode));
+  });
 }
 cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t graph,
                                                const cudaGraphNode_t* dependencies,
@@ -68,7 +83,8 @@ cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t 
   return cudaStreamBeginCaptureToGraph(own(stream), graph, dependencies, edges, count, mode);
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {
-  return preload::capture_ended(stream, real::stream_end_capture(stream, graph));
+  return guarded(
+      [&] { return preload::capture_ended(stream, real::stream_end_capture(stream, graph)); });
 }
 cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t* graph) {
   return cudaStreamEndCapture(own(stream), graph);
@@ -87,36 +103,51 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
 
 // Memory that is the runtime's own, and for which the cache makes room.
 cudaError_t cudaMallocManaged(void** pointer, std::size_t size, unsigned int flags) {
-  return preload::made_or_made_room_for([&] { return real::malloc_managed(pointer, size, flags); });
+  return guarded([&] {
+    return preload::made_or_made_room_for(
+        [&] { return real::malloc_managed(pointer, size, flags); });
+  });
 }
 cudaError_t cudaMallocPitch(void** pointer, std::size_t* pitch, std::size_t width,
                             std::size_t height) {
-  return preload::made_or_made_room_for(
-      [&] { return real::malloc_pitch(pointer, pitch, width, height); });
+  return guarded([&] {
+    return preload::made_or_made_room_for(
+        [&] { return real::malloc_pitch(pointer, pitch, width, height); });
+  });
 }
 cudaError_t cudaMalloc3D(cudaPitchedPtr* pointer, cudaExtent extent) {
-  return preload::made_or_made_room_for([&] { return real::malloc_3d(pointer, extent); });
+  return guarded([&] {
+    return preload::made_or_made_room_for([&] { return real::malloc_3d(pointer, extent); });
+  });
 }
 cudaError_t cudaMallocArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
                             std::size_t width, std::size_t height, unsigned int flags) {
-  return preload::made_or_made_room_for(
-      [&] { return real::malloc_array(array, format, width, height, flags); });
+  return guarded([&] {
+    return preload::made_or_made_room_for(
+        [&] { return real::malloc_array(array, format, width, height, flags); });
+  });
 }
 cudaError_t cudaMalloc3DArray(cudaArray_t* array, const cudaChannelFormatDesc* format,
                               cudaExtent extent, unsigned int flags) {
-  return preload::made_or_made_room_for(
-      [&] { return real::malloc_3d_array(array, format, extent, flags); });
+  return guarded([&] {
+    return preload::made_or_made_room_for(
+        [&] { return real::malloc_3d_array(array, format, extent, flags); });
+  });
 }
 cudaError_t cudaMallocMipmappedArray(cudaMipmappedArray_t* array,
                                      const cudaChannelFormatDesc* format, cudaExtent extent,
                                      unsigned int levels, unsigned int flags) {
-  return preload::made_or_made_room_for(
-      [&] { return real::malloc_mipmapped_array(array, format, extent, levels, flags); });
+  return guarded([&] {
+    return preload::made_or_made_room_for(
+        [&] { return real::malloc_mipmapped_array(array, format, extent, levels, flags); });
+  });
 }
 cudaError_t cudaMallocFromPoolAsync(void** pointer, std::size_t size, cudaMemPool_t pool,
                                     cudaStream_t stream) {
-  return preload::made_or_made_room_for(
-      [&] { return real::malloc_from_pool_async(pointer, size, pool, stream); });
+  return guarded([&] {
+    return preload::made_or_made_room_for(
+        [&] { return real::malloc_from_pool_async(pointer, size, pool, stream); });
+  });
 }
 cudaError_t cudaMallocFromPoolAsync_ptsz(void** pointer, std::size_t size, cudaMemPool_t pool,
                                          cudaStream_t stream) {

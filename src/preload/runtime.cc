@@ -9,11 +9,10 @@ namespace cairn::preload {
 void* find_in_runtime(const char* name) {
   if (void* const next = dlsym(RTLD_NEXT, name)) return next;
   for (const char* library : {"libcudart.so.13", "libcudart.so.12"}) {
+    // Never closed: what is found in it must stay.
     void* const loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);
     if (loaded == nullptr) continue;
-    void* const found = dlsym(loaded, name);
-    dlclose(loaded);  // Its own caller holds it.
-    if (found != nullptr) return found;
+    if (void* const found = dlsym(loaded, name)) return found;
   }
   return nullptr;
 }

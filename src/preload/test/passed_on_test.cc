@@ -111,12 +111,16 @@ TEST(Preloaded, AfterAResetNothingOfBeforeIsHandedOut) {
 }
 
 TEST(Preloaded, ALostDeviceIsLostInTheRuntimesWordsUntilItIsReset) {
-  setenv("CAIRN_SIM_FAULT", "device_sync error=illegal_address count=2", 1);
+  setenv("CAIRN_SIM_FAULT", "device_sync at=2 error=illegal_address count=3", 1);
+  void* const cached = malloc_of(40 * mebibyte);
   void* const memory = malloc_of(mebibyte);
+  ASSERT_EQ(cudaFree(cached), cudaSuccess);
+  ASSERT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaFree(memory), cudaErrorIllegalAddress);
   EXPECT_EQ(cudaFree(memory), cudaErrorIllegalAddress) << "it is held still";
   cudaDeviceReset();
   cudaGetLastError();
+  EXPECT_NE(malloc_of(40 * mebibyte), cached);
   EXPECT_NE(malloc_of(mebibyte), memory);
 }
 
