@@ -14,7 +14,23 @@ namespace {
 // The stream that 0 means in a file compiled for per-thread default streams.
 cudaStream_t own(cudaStream_t stream) { return stream == nullptr ? cudaStreamPerThread : stream; }
 
-__attribute__((destructor)) void say_report() { std::fputs(preload::report().c_str(), stderr); }
+// What act() gives. That the host has no memory is all that it can throw, and none of that may
+// reach who called it by C.
+template <class Act>
+cudaError_t guarded(Act&& act) noexcept {
+  try {
+    return act();
+  } catch (...) {
+    return cudaErrorMemoryAllocation;
+  }
+}
+
+__attribute__((destructor)) void say_report() {
+  guarded([] {
+    std::fputs(preload::report().c_str(), stderr);
+    return cudaSuccess;
+  });
+}
 
 }  // namespace
 
