@@ -58,8 +58,12 @@ bool Services::have(const void* pointer) const {
 }
 
 DeviceService* Services::give_up(int device) {
-  const bool is_device = 0 <= device && device < max_devices;
-  return is_device ? made_[static_cast<std::size_t>(device)].exchange(nullptr) : nullptr;
+  DeviceService* const service = if_made(device);
+  if (service == nullptr) return nullptr;
+  const std::lock_guard lock(mutex_);
+  made_[static_cast<std::size_t>(device)] = nullptr;
+  given_up_.push_back(service);
+  return service;
 }
 
 }  // namespace cairn::preload

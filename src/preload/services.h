@@ -27,7 +27,7 @@ class Services {
   std::vector<DeviceService*> all() const;
   // Whether the address is in memory that one of them has from the driver.
   bool have(const void* pointer) const;
-  // Null where there was none.
+  // It serves no more, and is kept as it is. Null where there was none.
   DeviceService* give_up(int device);
 
   // False once one could not be made, and in a child of fork() of a process that had one, to which
@@ -38,7 +38,8 @@ class Services {
  private:
   DeviceService* make(int device);
 
-  std::mutex mutex_;  // Held while one is made.
+  std::mutex mutex_;  // Held while one is made, or given up.
+  std::vector<DeviceService*> given_up_;
   std::array<std::atomic<DeviceService*>, max_devices> made_{};
   std::atomic<bool> has_given_up_{false};
 };

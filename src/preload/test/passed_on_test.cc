@@ -17,15 +17,21 @@ extern "C" CUresult cuCtxCreate_v2(CUcontext* context, unsigned int flags, CUdev
 namespace cairn::preload {
 namespace {
 
+void* pitched_of(std::size_t width, std::size_t height) {
+  void* memory = nullptr;
+  std::size_t pitch = 0;
+  EXPECT_EQ(cudaMallocPitch(&memory, &pitch, width, height), cudaSuccess);
+  return memory;
+}
+
 TEST(Preloaded, MemoryOfTheRuntimesOwnGoesBackToIt) {
   malloc_of(mebibyte);
-  void* managed = nullptr;
-  void* pitched = nullptr;
-  std::size_t pitch = 0;
-  ASSERT_EQ(cudaMallocManaged(&managed, mebibyte, cudaMemAttachGlobal), cudaSuccess);
-  ASSERT_EQ(cudaMallocPitch(&pitched, &pitch, 100, 100), cudaSuccess);
-  EXPECT_EQ(cudaFree(managed), cudaSuccess);
-  EXPECT_EQ(cudaFree(pitched), cudaSuccess);
+  void* from_pool = nullptr;
+  cudaMemPool_t pool = nullptr;
+  ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+  ASSERT_EQ(cudaMallocFromPoolAsync(&from_pool, mebibyte, pool, nullptr), cudaSuccess);
+  EXPECT_EQ(cudaFree(from_pool), cudaSuccess);
+  EXPECT_EQ(cudaFree(pitched_of(100, 100)), cudaSuccess);
   EXPECT_EQ(cairn_stub_frees(), 2);
 }
 
@@ -78,8 +84,7 @@ TEST(Preloaded, ALimitIsNotGotRoundByTheRuntime) {
 TEST(Preloaded, TheCacheMakesRoomForMemoryOfTheRuntimesOwn) {
   setenv("CAIRN_SIM_MEMORY", "104857600", 1);
   ASSERT_EQ(cudaFree(malloc_of(80 * mebibyte)), cudaSuccess);
-  void* managed = nullptr;
-  EXPECT_EQ(cudaMallocManaged(&managed, 80 * mebibyte, cudaMemAttachGlobal), cudaSuccess);
+  EXPECT_NE(pitched_of(mebibyte, 80), nullptr);
   EXPECT_EQ(cudaGetLastError(), cudaSuccess);
 }
 
@@ -150,6 +155,15 @@ TEST(Preloaded, WhileAStreamIsCapturedTheRuntimeServesAndAFreeIsPostponed) {
   EXPECT_EQ(cairn_stub_frees(), 1);
 }
 
+TEST(Preloaded, ACaptureThatAnotherWayBeganIsSeenOnItsStream) {
+  cudaStream_t const captured = new_stream();
+  void* const memory = malloc_async_of(mebibyte, captured);
+  cairn_stub_begin_capture(captured);
+  malloc_async_of(mebibyte, captured);
+  EXPECT_EQ(cairn_stub_mallocs_async(), 1);
+  EXPECT_EQ(cudaFreeAsync(memory, captured), cudaErrorInvalidValue);
+}
+
 TEST(Preloaded, AGraphDoesNotFreeWhatItDidNotAllocate) {
   cudaStream_t const captured = new_stream();
   void* const memory = malloc_async_of(mebibyte, captured);
@@ -176,8 +190,7 @@ TEST(Preloaded, AStreamDestroyedDuringACaptureIsWaitedForAfterIt) {
 
 TEST(Preloaded, IpcOfAPartOfASegmentIsRefused) {
   void* const memory = malloc_of(mebibyte);
-  void* runtimes_own = nullptr;
-  ASSERT_EQ(cudaMallocManaged(&runtimes_own, mebibyte, cudaMemAttachGlobal), cudaSuccess);
+  void* const runtimes_own = pitched_of(100, 100);
   cudaIpcMemHandle_t handle{};
   testing::internal::CaptureStderr();
   EXPECT_EQ(cudaIpcGetMemHandle(&handle, memory), cudaErrorInvalidValue);

@@ -30,6 +30,8 @@ Call* next(Call*, const char* name) {
 // NOLINTBEGIN(readability-identifier-naming)
 extern "C" {
 
+void cairn_stub_begin_capture(CUstream_st* stream) { captured().insert(stream); }
+
 int cairn_stub_mallocs() { return mallocs; }
 int cairn_stub_frees() { return frees; }
 int cairn_stub_mallocs_async() { return mallocs_async; }
