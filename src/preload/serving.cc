@@ -85,7 +85,7 @@ cudaError_t malloc(void** pointer, std::size_t size) {
   ++counts.mallocs;
   const bool is_for_cairn = pointer != nullptr && size != 0 && !settings().shares_memory;
   DeviceService* const service = is_for_cairn ? service_here() : nullptr;
-  const Stream settled = service == nullptr ? nullptr : service->settled();
+  Stream settled = service == nullptr ? nullptr : service->settled();
   if (settled == nullptr) return real::malloc(pointer, size);
   Error why;
   void* const given = allocate(*service, {size, service->device(), settled}, why);
