@@ -11,20 +11,21 @@ namespace cairn::preload {
 
 DeviceService* DeviceService::make(int device, std::string& why) {
   try {
-    const ParsedSettings parsed = settings_from_environment();
-    if (!parsed.ok) {
-      why = parsed.error.message;
+    // Read once: a program may change its environment.
+    static const auto* const parsed = new ParsedSettings(settings_from_environment());
+    if (!parsed->ok) {
+      why = parsed->error.message;
       return nullptr;
     }
     static std::atomic_flag was_said;
-    for (const std::string& warning : parsed.warnings) say_once(was_said, warning);
+    for (const std::string& warning : parsed->warnings) say_once(was_said, warning);
     auto opened = open_cuda_driver();
     if (!opened) {
       why = opened.error().message;
       return nullptr;
     }
     auto driver = std::make_unique<SegmentDriver>(std::move(*opened));
-    return new DeviceService(device, std::move(driver), parsed.options);
+    return new DeviceService(device, std::move(driver), parsed->options);
   } catch (const Exception& failure) {
     why = failure.what();
   } catch (const std::bad_alloc&) {
