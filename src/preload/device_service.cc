@@ -8,24 +8,37 @@
 #include "preload/say.h"
 
 namespace cairn::preload {
+namespace {
+
+// Read once: a program may change its environment.
+const ParsedSettings& allocator_settings() {
+  static const auto* const parsed = [] {
+    const auto* const read = new ParsedSettings(settings_from_environment());
+    for (const std::string& warning : read->warnings) {
+      std::atomic_flag was_said;
+      say_once(was_said, warning);
+    }
+    return read;
+  }();
+  return *parsed;
+}
+
+}  // namespace
 
 DeviceService* DeviceService::make(int device, std::string& why) {
   try {
-    // Read once: a program may change its environment.
-    static const auto* const parsed = new ParsedSettings(settings_from_environment());
-    if (!parsed->ok) {
-      why = parsed->error.message;
+    const ParsedSettings& parsed = allocator_settings();
+    if (!parsed.ok) {
+      why = parsed.error.message;
       return nullptr;
     }
-    static std::atomic_flag was_said;
-    for (const std::string& warning : parsed->warnings) say_once(was_said, warning);
     auto opened = open_cuda_driver();
     if (!opened) {
       why = opened.error().message;
       return nullptr;
     }
     auto driver = std::make_unique<SegmentDriver>(std::move(*opened));
-    return new DeviceService(device, std::move(driver), parsed->options);
+    return new DeviceService(device, std::move(driver), parsed.options);
   } catch (const Exception& failure) {
     why = failure.what();
   } catch (const std::bad_alloc&) {

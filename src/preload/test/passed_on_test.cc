@@ -258,6 +258,18 @@ TEST(Preloaded, BadSettingsAreSaidOnceAndNothingIsServed) {
   EXPECT_EQ(cairn_stub_mallocs(), 2);
 }
 
+TEST(Preloaded, BadSettingsOfTheAllocatorAreSaidOnceAndNothingIsServed) {
+  setenv("CAIRN_ALLOC_CONF", "max_split_size_mb:many", 1);
+  testing::internal::CaptureStderr();
+  malloc_of(mebibyte);
+  malloc_async_of(mebibyte, nullptr);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("CAIRN_ALLOC_CONF"), std::string::npos) << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
+  EXPECT_EQ(cairn_stub_mallocs_async(), 1);
+}
+
 TEST(Preloaded, ManyThreadsShareIt) {
   std::vector<std::thread> threads;
   for (int number = 0; number < 4; ++number) {
