@@ -33,7 +33,8 @@ void register_random_allocations() {
 
 int main(int argc, char** argv) {
   using namespace cairn::bench;
-  if (!read_command_line(argc, argv, 0).is_good) return 2;
+  const char* const usage = "usage: allocator_benchmark [FLAG...]";
+  if (!read_command_line(argc, argv, usage, Others::none).is_good) return 2;
   for_each_cache([]<class Contender> {
     register_hits<Contender>();
     register_blocks<Contender>();

@@ -1,11 +1,21 @@
 #!/usr/bin/env python3
-"""Checks record_trace.py: when frees fire, and small models against real CPU tensors."""
+"""Checks record_trace.py: when frees fire, and small models against real CPU tensors.
+
+Exits with 0 if all is correct; with 2 for wrong usage, or where there is no torch.
+"""
 
 import argparse
 import contextlib
 import difflib
 import random
 
+from recorder.needs import need_torch
+
+if __name__ == "__main__":  # Before torch is loaded, which takes long, or is not here.
+    argparse.ArgumentParser(description=__doc__).parse_args()
+    need_torch()
+
+# pylint: disable=wrong-import-position
 import torch
 import torch.nn.functional as F
 from torch import nn
@@ -15,6 +25,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from recorder import convolution, experts, inference, serving, training
 from recorder.kernels import Kernels
 from recorder.recorder import Recorder, cuda_context_for_backward
+# pylint: enable=wrong-import-position
 
 SMALL = argparse.Namespace(
     layers=3, width=256, heads=4, cache_heads=2, inner_width=576, vocabulary=1009,

@@ -2,11 +2,14 @@
 """Checks traces: grammar, names, totals of the header. Needs nothing but Python.
 
 usage: bench/check_trace.py TRACE.program.gz...
+
+Exit codes: 0 all are correct; 1 one is not; 2 wrong usage, or a file cannot be read.
 """
 
 import gzip
 import re
 import sys
+import zlib
 from collections import Counter
 
 NAME = "[A-Za-z_][A-Za-z0-9_]*"
@@ -63,29 +66,39 @@ def check_header(text, trace):
     allocs, frees = trace.counts["alloc"], trace.counts["free"]
     others = [f"{n} {word}" for word, n in sorted(trace.counts.items())
               if word not in ("alloc", "free")]
-    assert f"Requests: {allocs + frees} ({allocs} allocs, {frees} frees)\n" in text
-    assert not others or f"Besides: {', '.join(others)}\n" in text
-    assert f"Peak of live bytes: {trace.peak_bytes} " in text
-    assert f"Live bytes at the end: {trace.live_bytes}\n" in text
+    totals = [f"Requests: {allocs + frees} ({allocs} allocs, {frees} frees)\n",
+              f"Besides: {', '.join(others)}\n" if others else "",
+              f"Peak of live bytes: {trace.peak_bytes} ",
+              f"Live bytes at the end: {trace.live_bytes}\n"]
+    for total in totals:
+        assert total in text, f"the header does not say {total.strip()!r}"
     if not others:
-        assert trace.streams == {"s0"}, trace.streams
+        assert trace.streams == {"s0"}, f"streams {trace.streams} with allocs and frees alone"
+
+
+def text_of(packed):
+    try:
+        return gzip.decompress(packed).decode("ascii")
+    except (EOFError, OSError, UnicodeDecodeError, zlib.error) as error:
+        raise AssertionError(f"it cannot be unpacked: {error}") from None
 
 
 def check(path):
     with open(path, "rb") as file:
         packed = file.read()
+    assert packed[:2] == b"\x1f\x8b", "it is not gzipped"
     assert packed[3] & 8 == 0, "the gzip header has a file name"
     assert packed[4:8] == bytes(4), "the gzip header has a time"
-    lines = gzip.decompress(packed).decode("ascii").splitlines()
+    lines = text_of(packed).splitlines()
     header = [line for line in lines if line.startswith("#")]
     assert lines[: len(header)] == header, "a comment after the header"
-    assert lines[len(header)] == "gpu 0 memory=80GiB"
+    assert lines[len(header) :][:1] == ["gpu 0 memory=80GiB"], "no gpu after the header"
     trace = Trace()
     for number, line in enumerate(lines[len(header) + 1 :], len(header) + 2):
         try:
             trace.add(line)
         except AssertionError as error:
-            raise AssertionError(f"{path}:{number}: {error}") from None
+            raise AssertionError(f"line {number}: {error}") from None
     check_header("\n".join(header) + "\n", trace)
     counts = ", ".join(f"{count} {word}" for word, count in trace.counts.items())
     print(
@@ -96,8 +109,27 @@ def check(path):
     )
 
 
-if len(sys.argv) == 1 or sys.argv[1] in ("-h", "--help"):
-    print(__doc__)
-    sys.exit(0 if len(sys.argv) > 1 else 2)
-for trace in sys.argv[1:]:
-    check(trace)
+def main(arguments):
+    if "-h" in arguments or "--help" in arguments:
+        print(__doc__)
+        return 0
+    unknown = [argument for argument in arguments if argument.startswith("-")]
+    if unknown or not arguments:
+        words = f"no such option: {unknown[0]}" if unknown else "which trace?"
+        print(f"check_trace.py: {words}\n{__doc__}", file=sys.stderr)
+        return 2
+    status = 0
+    for path in arguments:
+        try:
+            check(path)
+        except AssertionError as error:
+            print(f"{path}: {error}")
+            status = max(status, 1)
+        except OSError as error:
+            print(f"{path}: {error.strerror}", file=sys.stderr)
+            status = 2
+    return status
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,12 +1,9 @@
 // How much memory is held of a device, and how often its driver is called, for sequences of
 // requests from an empty allocator: by Cairn, by cub::CachingDeviceAllocator, and where each
 // request is a call of the driver. Nothing is timed; the same numbers come each time. Memory never
-// runs out, so nothing cached has to go back.
-//
-//     fragmentation [--json FILE] SEQUENCE...
-//
-// After the sequences come RMM's random allocations. Exits with 2 where one could not be used; all
-// the others are measured all the same.
+// runs out, so nothing cached has to go back. After the sequences that are named come RMM's random
+// allocations.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -16,33 +13,12 @@
 #include "bench/held_memory.h"
 #include "bench/random_allocations.h"
 #include "bench/trace_sequences.h"
+#include "testing/command_line.h"
 
 namespace cairn::bench {
 namespace {
 
 using Json = nlohmann::ordered_json;
-
-struct Arguments {
-  std::string json;  // Empty: none is written.
-  std::vector<std::string> files;
-  bool is_good = false;
-};
-
-Arguments read_arguments(int argc, char** argv) {
-  Arguments arguments;
-  for (int i = 1; i < argc; ++i) {
-    const std::string argument = argv[i];
-    if (argument == "--json" && i + 1 < argc) {
-      arguments.json = argv[++i];
-    } else if (argument.starts_with('-')) {
-      return arguments;
-    } else {
-      arguments.files.push_back(argument);
-    }
-  }
-  arguments.is_good = true;
-  return arguments;
-}
 
 Json as_json(const HeldMemory& held, std::uint64_t peak_live) {
   return {{"peak_reserved_bytes", held.peak_reserved_bytes},
@@ -102,13 +78,15 @@ void print_row(const Json& row) {
 
 int main(int argc, char** argv) {
   using namespace cairn::bench;
-  const Arguments arguments = read_arguments(argc, argv);
-  if (!arguments.is_good) {
-    std::fputs("usage: fragmentation [--json FILE] SEQUENCE...\n", stderr);
-    return 2;
-  }
-  auto sequences = read_sequences("fragmentation", arguments.files);
-  const int status = sequences.size() == arguments.files.size() ? 0 : 2;
+  CLI::App app("The memory that sequences of requests make allocators hold, and driver calls.");
+  std::string json;  // Empty: none is written.
+  std::vector<std::string> files;
+  app.add_option("SEQUENCE", files, "Programs, tables of events or of lifetimes, gzipped or not");
+  app.add_option("--json", json, "Write the numbers to that file too");
+  app.footer("Exits with 2 where a SEQUENCE cannot be used; all others are measured all the same.");
+  if (const auto code = cairn::testing::exit_code_of(app, argc, argv)) return *code;
+  auto sequences = read_sequences("fragmentation", files);
+  const int status = sequences.size() == files.size() ? 0 : 2;
   for (const std::uint64_t largest_mib : {1u, 4u, 64u, 256u, 1024u, 4096u}) {
     sequences.push_back(random_allocations({10'000, largest_mib}));
   }
@@ -118,10 +96,10 @@ int main(int argc, char** argv) {
     rows.push_back(measure(sequence));
     print_row(rows.back());
   }
-  if (arguments.json.empty()) return status;
-  std::ofstream file(arguments.json);
+  if (json.empty()) return status;
+  std::ofstream file(json);
   file << rows.dump(1) << '\n';
   if (file.flush()) return status;
-  std::fprintf(stderr, "fragmentation: cannot write %s\n", arguments.json.c_str());
+  std::fprintf(stderr, "fragmentation: cannot write %s\n", json.c_str());
   return 2;
 }

@@ -1,12 +1,8 @@
 // Runs one path a number of times, and lets callgrind count that alone: for count_instructions,
 // which starts it in valgrind with nothing counted. Prints nothing.
-//
-//     path_instructions PATH TIMES
-//     path_instructions --compiler
-//
-// PATH is same_victim/LIVE_BLOCKS, random_victim/LIVE_BLOCKS, cross_stream or miss.
 #include <valgrind/callgrind.h>
 
+#include <CLI/CLI.hpp>
 #include <cstddef>
 #include <cstdio>
 #include <cstdlib>
@@ -17,6 +13,7 @@
 #include "bench/cairn_contender.h"
 #include "bench/churn.h"
 #include "bench/sequence.h"
+#include "testing/command_line.h"
 
 namespace cairn::bench {
 namespace {
@@ -83,12 +80,19 @@ bool run(std::string_view path, std::size_t times) {
 }  // namespace cairn::bench
 
 int main(int argc, char** argv) {
-  if (argc == 2 && std::string_view(argv[1]) == "--compiler") {
+  CLI::App app("Takes a hot path of the allocator, for count_instructions to count.");
+  bool asks_compiler = false;
+  std::string path;
+  std::size_t times = 0;
+  app.add_flag("--compiler", asks_compiler, "Say which compiler this is made by, and no more");
+  app.add_option("PATH", path, "same_victim/LIVE, random_victim/LIVE, cross_stream or miss");
+  app.add_option("TIMES", times, "How often");
+  if (const auto code = cairn::testing::exit_code_of(app, argc, argv)) return *code;
+  if (asks_compiler) {
     std::puts(__VERSION__);
     return 0;
   }
-  const std::size_t times = argc == 3 ? std::strtoul(argv[2], nullptr, 10) : 0;
-  if (times > 0 && cairn::bench::run(argv[1], times)) return 0;
-  std::fputs("usage: path_instructions PATH TIMES\n", stderr);
+  if (times > 0 && cairn::bench::run(path, times)) return 0;
+  std::fputs("path_instructions: no such path, or no times; --help says which there are\n", stderr);
   return 2;
 }

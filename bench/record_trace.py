@@ -50,30 +50,20 @@ Needs:  pip install torch==2.10.0 numpy
 """
 
 import argparse
-import gc
 import gzip
-import sys
+import importlib
 import textwrap
 from collections import Counter
+from pathlib import Path
 
-import torch
-from torch._subclasses.fake_tensor import FakeTensorMode
+from recorder.needs import TESTED_TORCH, fail, need_torch
 
-from recorder.convolution import convolution_training
-from recorder.experts import mixture_of_experts
-from recorder.inference import kv_cache_inference
-from recorder.recorder import Recorder, cuda_context_for_backward
-from recorder.serving import serving
-from recorder.sharded import sharded_training
-from recorder.training import transformer_training
-
-TESTED_TORCH = "2.10.0"
 MEMORY = "80GiB"
 GIB = 1 << 30
 
-WORKLOADS = {
+WORKLOADS = {  # By name: its module in recorder/, what it is, its options with their defaults.
     "transformer-training": (
-        transformer_training,
+        "training",
         "Training of a decoder: forward, loss, backward, gradient clipping, AdamW, with "
         "changing batch sizes and lengths and an evaluation every 5 steps.",
         dict(
@@ -82,7 +72,7 @@ WORKLOADS = {
         ),
     ),
     "kv-cache-inference": (
-        kv_cache_inference,
+        "inference",
         "Text generation with a cache of keys and values that grows by concatenation: each "
         "request is prefilled, then the running requests decode one token each in turn.",
         dict(
@@ -92,7 +82,7 @@ WORKLOADS = {
         ),
     ),
     "serving": (
-        serving,
+        "serving",
         "Continuous batching: requests arrive at any time, join the running batch with their "
         "prompts, get one token a step with all others, and leave. Prompts and answers are of "
         "heavy-tailed lengths; caches of keys and values are made anew when they are full.",
@@ -103,7 +93,7 @@ WORKLOADS = {
         ),
     ),
     "convolution-training": (
-        convolution_training,
+        "convolution",
         "Training of a residual network on images of changing sizes: forward, loss, backward, "
         "SGD with momentum, and an evaluation every 5 steps.",
         dict(
@@ -112,7 +102,7 @@ WORKLOADS = {
         ),
     ),
     "mixture-of-experts": (
-        mixture_of_experts,
+        "experts",
         "Training of a decoder whose inner layers are experts: each token goes to some of them, "
         "and how many tokens each gets changes from layer to layer and from step to step.",
         dict(
@@ -121,7 +111,7 @@ WORKLOADS = {
         ),
     ),
     "sharded-training": (
-        sharded_training,
+        "sharded",
         "Training of a decoder in one of several processes: batches come on a stream of their "
         "own, gradients are reduced in buckets and parameters gathered on another.",
         dict(
@@ -133,27 +123,17 @@ WORKLOADS = {
 
 
 def record(workload, options):
-    run = WORKLOADS[workload][0]
-    recorder = Recorder()
-    torch.autograd.set_multithreading_enabled(False)
-    gc.collect()
-    gc.disable()
-    with cuda_context_for_backward(), FakeTensorMode(), recorder:
-        recorder.calibrate()
-        run(recorder, options)
-        lines = len(recorder.lines)
-        gc.collect()
-        if len(recorder.lines) != lines:
-            raise RuntimeError("some tensors lived on until the garbage collector ran")
-    gc.enable()
-    return recorder
+    """Torch is loaded no sooner than here."""
+    module = importlib.import_module("recorder." + WORKLOADS[workload][0])
+    run = getattr(module, workload.replace("-", "_"))
+    return importlib.import_module("recorder.recorder").record(run, options)
 
 
 def comment(text):
     return textwrap.wrap(text, 99, initial_indent="# ", subsequent_indent="#   ")
 
 
-def program_text(workload, options, recorder):
+def program_text(workload, options, recorder, torch_version):
     parameters = " ".join(f"{name}={value}" for name, value in sorted(vars(options).items()))
     peak_gib = recorder.peak_bytes / GIB
     counts = Counter(line.split(" ", 1)[0] for line in recorder.lines)
@@ -163,7 +143,7 @@ def program_text(workload, options, recorder):
         f"# {workload}: allocation requests of a PyTorch model, recorded with fake tensors.",
         *comment(WORKLOADS[workload][1]),
         *comment(f"Parameters: {parameters}"),
-        f"# torch {torch.__version__}",
+        f"# torch {torch_version}",
         f"# Requests: {allocs + frees} ({allocs} allocs, {frees} frees)",
         *([f"# Besides: {besides}"] if besides else []),
         f"# Peak of live bytes: {recorder.peak_bytes} ({peak_gib:.2f} GiB)",
@@ -194,6 +174,8 @@ def parse_command_line():
                 flag, type=type(default), default=default, help="default: %(default)s"
             )
     options = parser.parse_args()
+    if not Path(options.output).parent.is_dir():
+        parser.error(f"there is no folder for {options.output}")
     workload, output = options.workload, options.output
     del options.workload, options.output
     return workload, output, options
@@ -201,10 +183,11 @@ def parse_command_line():
 
 def main():
     workload, output, options = parse_command_line()
-    if torch.__version__.split("+")[0] != TESTED_TORCH:
-        sys.exit(f"needs torch {TESTED_TORCH}: the script relies on some of its internals")
+    version = need_torch().__version__
+    if version.split("+")[0] != TESTED_TORCH:
+        fail(f"needs torch {TESTED_TORCH}, not {version}: the script relies on its internals")
     recorder = record(workload, options)
-    write_gzip(output, program_text(workload, options, recorder))
+    write_gzip(output, program_text(workload, options, recorder, version))
     print(f"{len(recorder.lines)} statements, peak {recorder.peak_bytes / GIB:.2f} GiB")
 
 

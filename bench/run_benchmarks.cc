@@ -40,9 +40,16 @@ class RatioReporter final : public benchmark::ConsoleReporter {
   std::map<std::string, std::map<std::string, double>> times_ns_;  // By case, by contender.
 };
 
+const char* usage_of_program = "";
+
+void print_help() {
+  std::printf("%s\n\nFlags, all of them Google Benchmark's:\n\n", usage_of_program);
+  benchmark::PrintDefaultHelp();
+}
+
 }  // namespace
 
-CommandLine read_command_line(int argc, char** argv, int most_others) {
+CommandLine read_command_line(int argc, char** argv, const char* usage, Others expected) {
   // Ours first, so that the command line has the last word.
   std::string in_turns = "--benchmark_enable_random_interleaving=true";
   std::string repetitions = "--benchmark_repetitions=5";
@@ -52,7 +59,8 @@ CommandLine read_command_line(int argc, char** argv, int most_others) {
                                shortly.data()};
   arguments.insert(arguments.end(), argv + 1, argv + argc);
   int count = static_cast<int>(arguments.size());
-  benchmark::Initialize(&count, arguments.data());
+  usage_of_program = usage;
+  benchmark::Initialize(&count, arguments.data(), print_help);
   CommandLine line;
   for (int i = 1; i < count; ++i) line.others.emplace_back(arguments[static_cast<std::size_t>(i)]);
   for (const std::string& other : line.others) {
@@ -60,8 +68,8 @@ CommandLine read_command_line(int argc, char** argv, int most_others) {
     std::fprintf(stderr, "%s: unknown flag %s\n", argv[0], other.c_str());
     return line;
   }
-  line.is_good = count - 1 <= most_others;
-  if (!line.is_good) std::fprintf(stderr, "%s: too many arguments\n", argv[0]);
+  line.is_good = line.others.empty() == (expected == Others::none);
+  if (!line.is_good) std::fprintf(stderr, "%s\n", usage);
   return line;
 }
 

@@ -7,13 +7,15 @@
 
 namespace cairn::bench {
 
-// Takes Google Benchmark's flags out of the command line and gives what is left of it. False: a
-// flag that nobody knows, or more than `most_others` other arguments.
+// Takes Google Benchmark's flags out of the command line and gives what is left of it. False, which
+// is told: a flag that nobody knows, or others where none are expected. --help ends the program;
+// `usage` stands before the flags then.
 struct CommandLine {
   bool is_good = false;
   std::vector<std::string> others;
 };
-CommandLine read_command_line(int argc, char** argv, int most_others);
+enum class Others : bool { none, some };
+CommandLine read_command_line(int argc, char** argv, const char* usage, Others expected);
 
 // Runs all that is registered. At the end a line for each case that "cairn" and "cub" ran: what
 // stands before the last slash of a name is the case, and after it the contender.

@@ -1,11 +1,7 @@
 // Recorded traces, replayed from an empty allocator: the time of a step, beside
 // cub::CachingDeviceAllocator and beside a call of the driver for each request.
 //
-//     trace_benchmark FILE... [flags of Google Benchmark]
-//
 // Exits with 2 where a FILE could not be used; all the others are measured all the same.
-#include <cstdio>
-#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -17,11 +13,9 @@
 
 int main(int argc, char** argv) {
   using namespace cairn::bench;
-  const CommandLine line = read_command_line(argc, argv, std::numeric_limits<int>::max());
-  if (!line.is_good || line.others.empty()) {
-    std::fputs("usage: trace_benchmark FILE... [flags of Google Benchmark]\n", stderr);
-    return 2;
-  }
+  const CommandLine line =
+      read_command_line(argc, argv, "usage: trace_benchmark FILE... [FLAG...]", Others::some);
+  if (!line.is_good) return 2;
   auto sequences = read_sequences("trace_benchmark", line.others);
   const bool is_whole = sequences.size() == line.others.size();
   for (Sequence& read : sequences) {

@@ -8,6 +8,9 @@ set(package ${CMAKE_INSTALL_LIBDIR}/cmake/cairn)
 set_target_properties(cairn_static PROPERTIES EXPORT_NAME cairn)
 set_target_properties(cairn_driver PROPERTIES EXPORT_NAME driver)
 install(TARGETS cairn_static cairn_shared cairn_driver EXPORT cairn COMPONENT cairn)
+if(TARGET cairn_preload)  # For LD_PRELOAD: nothing links it, so no package names it.
+  install(TARGETS cairn_preload LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT cairn)
+endif()
 install(EXPORT cairn NAMESPACE cairn:: DESTINATION ${package} FILE cairn-targets.cmake
         COMPONENT cairn)
 install(DIRECTORY src/cairn DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT cairn

@@ -1,5 +1,6 @@
 // A main for fuzz targets where there is no libFuzzer: runs the files given, and the files of the
 // folders given, each once and in the order of their names. A finding aborts, as under libFuzzer.
+#include <CLI/CLI.hpp>
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -9,6 +10,8 @@
 #include <iterator>
 #include <string>
 #include <vector>
+
+#include "testing/command_line.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size);
 
@@ -35,9 +38,14 @@ bool run(const std::filesystem::path& file) {
 }  // namespace
 
 int main(int count, char** arguments) {
+  CLI::App app("Runs a fuzz target on the files given, and on those of the folders given, once.");
+  std::vector<std::string> places;
+  app.add_option("FILE", places, "Inputs, and folders of inputs")->required();
+  app.footer("Exit codes: 0 nothing found; 2 wrong usage, or no input; a finding aborts.");
+  if (const auto code = cairn::testing::exit_code_of(app, count, arguments)) return *code;
   std::size_t runs = 0;
-  for (int i = 1; i < count; ++i) {
-    for (const auto& file : files_at(arguments[i])) {
+  for (const std::string& place : places) {
+    for (const auto& file : files_at(place)) {
       if (!run(file)) {
         std::fprintf(stderr, "%s: cannot be read\n", file.c_str());
         return 2;

@@ -1,12 +1,8 @@
-// tape_to_program TAPE [-o FILE]: makes a Program of a tape that allocator_fuzzer crashed on or
-// found something with, as short as delta debugging makes it, and writes it to FILE (default:
-// TAPE.program). Each run is one of a child process, so it may be a finding of World, an
+// Makes a Program of a tape that allocator_fuzzer crashed on or found something with, as short as
+// delta debugging makes it. Each run is one of a child process, so it may be a finding of World, an
 // invariant's abort, a sanitizer's report or a hang.
-//
-// Exit codes: 0 a Program was written that still finds something; 1 the tape finds nothing; 2 it
-// cannot be read, the Program not be written, or what it finds needs more than its Program.
+#include <CLI/CLI.hpp>
 #include <cstdio>
-#include <cstring>
 #include <fstream>
 #include <functional>
 #include <iterator>
@@ -19,6 +15,7 @@
 #include "fuzz/findings.h"
 #include "fuzz/fuzz_world.h"
 #include "fuzz/in_child.h"
+#include "testing/command_line.h"
 #include "testing/op_run.h"
 #include "testing/parser.h"
 #include "testing/play.h"
@@ -159,11 +156,15 @@ int convert(const std::string& from, const std::string& to) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const bool names_file = count == 4 && std::strcmp(arguments[2], "-o") == 0;
-  if (count != 2 && !names_file) {
-    std::fputs("usage: tape_to_program TAPE [-o FILE]\n", stderr);
-    return 2;
-  }
-  const std::string from = arguments[1];
-  return convert(from, names_file ? arguments[3] : from + ".program");
+  CLI::App app("Makes a Program of a tape that allocator_fuzzer found something with.");
+  std::string from;
+  std::string to;
+  app.add_option("TAPE", from, "What libFuzzer kept, such as crash-HASH")->required();
+  app.add_option("-o", to, "Where the Program goes (default: TAPE.program)");
+  app.footer(
+      "Exit codes: 0 a Program was written that still finds something; 1 the tape finds nothing;\n"
+      "2 it cannot be read, the Program not be written, or what it finds needs more than its "
+      "Program.");
+  if (const auto code = cairn::testing::exit_code_of(app, count, arguments)) return *code;
+  return convert(from, to.empty() ? from + ".program" : to);
 }

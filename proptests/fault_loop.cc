@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "jobs.h"
+#include "testing/command_line.h"
 #include "testing/fault_loop.h"
 #include "testing/op_run.h"
 #include "testing/printer.h"
@@ -107,11 +108,7 @@ int main(int count, char** arguments) {
       ->check(CLI::Range(1, 256))
       ->capture_default_str();
   app.footer("Exit codes: 0 nothing found; 1 found something; 2 wrong usage.");
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto code = cairn::testing::exit_code_of(app, count, arguments)) return *code;
   std::uint64_t done = 0;
   const int code = run_jobs(
       wanted.jobs, [&wanted](int job, JobState& state) { return run_share(job, state, wanted); },

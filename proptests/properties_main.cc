@@ -3,15 +3,25 @@
 // same cases again.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <string_view>
 
 #include "invariants/catalogue/evaluations.h"
 #include "property.h"
 
 int main(int argc, char** argv) {
   testing::InitGoogleTest(&argc, argv);
+  const bool asks_for_help = std::any_of(argv + 1, argv + argc, [](const std::string_view word) {
+    return word == "--help" || word == "-h" || word == "-?" || word == "/?";
+  });
+  if (asks_for_help) return RUN_ALL_TESTS();  // It has told its flags, and runs nothing.
+  if (argc > 1) {
+    std::fprintf(stderr, "properties: no such option: %s; --help says which there are\n", argv[1]);
+    return 2;
+  }
   if (testing::GTEST_FLAG(list_tests)) return RUN_ALL_TESTS();
   const char* set = std::getenv("RC_PARAMS");  // NOLINT(concurrency-mt-unsafe)
   const std::string given = set == nullptr ? "" : set;

@@ -9,6 +9,7 @@
 
 #include "invariants/catalogue/evaluations.h"
 #include "jobs.h"
+#include "testing/command_line.h"
 #include "testing/op_run.h"
 #include "testing/play.h"
 #include "testing/printer.h"
@@ -94,11 +95,7 @@ int main(int count, char** arguments) {
   app.add_flag("--checkers,!--no-checkers", wanted.world.checkers, "invariants after each step");
   app.add_flag("--counts", wanted.counts, "say how often each invariant was evaluated");
   app.footer("Exit codes: 0 nothing found; 1 found something; 2 wrong usage.");
-  try {
-    app.parse(count, arguments);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error) == 0 ? 0 : 2;
-  }
+  if (const auto code = cairn::testing::exit_code_of(app, count, arguments)) return *code;
   std::fprintf(stderr, "first seed %llu\n", static_cast<Number>(wanted.seed));
   std::uint64_t done = 0;
   const int code = cairn::testing::run_jobs(

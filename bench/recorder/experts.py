@@ -6,7 +6,7 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
-from recorder.training import TrainingBlock, TrainingModel, training_step
+from recorder.training import TrainingBlock, TrainingModel, train
 
 
 class Expert(nn.Module):
@@ -90,14 +90,4 @@ class ExpertModel(TrainingModel):
 
 
 def mixture_of_experts(recorder, options):
-    chance = random.Random(options.seed)
-    with torch.device("cuda"):
-        model = ExpertModel(options)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, foreach=True)
-    for _ in range(options.steps):
-        length = 8 * chance.randint(options.length // 32, options.length // 8)
-        batch = max(1, options.batch_tokens // length)
-        training_step(recorder, model, optimizer, batch, length, options.vocabulary)
-        state = [t for entry in optimizer.state.values() for t in entry.values()]
-        recorder.check_live([*model.parameters(), *state])
-    recorder.kept_alive = (model, optimizer)
+    train(recorder, options, ExpertModel)

@@ -2,12 +2,14 @@
 
 import contextlib
 import ctypes
+import gc
 import heapq
 import os
 import sys
 import weakref
 
 import torch
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch._prims_common import is_non_overlapping_and_dense
 from torch.utils._python_dispatch import TorchDispatchMode
 
@@ -223,3 +225,20 @@ def bfloat16_autocast(recorder):
 def flash_attention(query, key, value, dropout=0.0, causal=False):
     """The operation that F.scaled_dot_product_attention picks on a GPU for these inputs."""
     return aten._scaled_dot_product_flash_attention(query, key, value, dropout, causal)[0]
+
+
+def record(run, options):
+    """Runs a workload on fake CUDA tensors, and gives what its recorder saw."""
+    recorder = Recorder()
+    torch.autograd.set_multithreading_enabled(False)
+    gc.collect()
+    gc.disable()
+    with cuda_context_for_backward(), FakeTensorMode(), recorder:
+        recorder.calibrate()
+        run(recorder, options)
+        lines = len(recorder.lines)
+        gc.collect()
+        if len(recorder.lines) != lines:
+            raise RuntimeError("some tensors lived on until the garbage collector ran")
+    gc.enable()
+    return recorder

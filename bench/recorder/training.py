@@ -89,17 +89,25 @@ def evaluation(recorder, model, batch, length, vocabulary):
     return loss.item()
 
 
-def transformer_training(recorder, options):
+def train(recorder, options, new_model, after_step=lambda model, step, batch: None):
+    """Trains in steps of changing length, of as many texts as make up options.batch_tokens."""
     chance = random.Random(options.seed)
     with torch.device("cuda"):
-        model = TrainingModel(options)
+        model = new_model(options)
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-4, foreach=True)
     for step in range(options.steps):
         length = 8 * chance.randint(options.length // 32, options.length // 8)
         batch = max(1, options.batch_tokens // length)
         training_step(recorder, model, optimizer, batch, length, options.vocabulary)
-        if step % 5 == 4:
-            evaluation(recorder, model, batch // 2 + 1, options.length, options.vocabulary)
+        after_step(model, step, batch)
         state = [t for entry in optimizer.state.values() for t in entry.values()]
         recorder.check_live([*model.parameters(), *state])
     recorder.kept_alive = (model, optimizer)
+
+
+def transformer_training(recorder, options):
+    def evaluate(model, step, batch):
+        if step % 5 == 4:
+            evaluation(recorder, model, batch // 2 + 1, options.length, options.vocabulary)
+
+    train(recorder, options, TrainingModel, evaluate)

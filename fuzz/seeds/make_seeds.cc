@@ -14,6 +14,7 @@
 #include <utility>
 #include <vector>
 
+#include "testing/command_line.h"
 #include "testing/gzip_file.h"
 #include "testing/op_draws.h"
 #include "testing/op_encoder.h"
@@ -149,11 +150,13 @@ std::vector<Program> pieces_of(const Program& program) {
   return made;
 }
 
+// False where it cannot be written, which is told.
 bool write(const std::filesystem::path& path, const Tape& tape) {
   const std::vector<std::uint8_t> bytes = bytes_of(tape);
   std::ofstream file(path, std::ios::binary);
   file.write(reinterpret_cast<const char*>(bytes.data()),
              static_cast<std::streamsize>(bytes.size()));
+  if (!file.flush()) std::fprintf(stderr, "%s: cannot be written\n", path.c_str());
   return file.good();
 }
 
@@ -223,6 +226,7 @@ int main(int count, char** words) {
   app.add_option("FOLDER", arguments.folder, "Where the tapes go")->required();
   app.add_option("PROGRAM", arguments.programs, "Programs, gzipped or not; long ones in pieces");
   app.add_option("--drawn", arguments.drawn, "So many more, drawn from the seeds 0, 1, ...");
-  CLI11_PARSE(app, count, words);
-  return make(arguments) ? 0 : 1;
+  app.footer("Exit codes: 0 all were made; 2 wrong usage, or a file cannot be used.");
+  if (const auto code = exit_code_of(app, count, words)) return *code;
+  return make(arguments) ? 0 : 2;
 }

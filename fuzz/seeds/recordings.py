@@ -126,9 +126,12 @@ def logs():
 
 
 def main(arguments):
-    if len(arguments) != 1 or arguments[0] in ("-h", "--help"):
+    if "-h" in arguments or "--help" in arguments:
         print(__doc__)
-        return 0 if arguments and arguments[0] in ("-h", "--help") else 2
+        return 0
+    if len(arguments) != 1 or arguments[0].startswith("-"):
+        print(f"recordings.py: one folder, not: {' '.join(arguments)}\n{__doc__}", file=sys.stderr)
+        return 2
     corpus = Path(arguments[0])
     for folder in ("snapshot_fuzzer", "log_fuzzer"):
         (corpus / folder).mkdir(parents=True, exist_ok=True)

@@ -6,7 +6,11 @@ import os
 os.environ.update(CAIRN_SIM_MEMORY=str(2**30), CAIRN_SIM_DEVICES="2", CAIRN_SIM_JUDGE="quiet",
                   CAIRN_SIM_QUERY_TICKS="0")
 
-import ctypes  # noqa: E402  (The machine is as the environment says when torch first uses it.)
+import argparse  # noqa: E402  (The machine is as the environment says when torch first uses it.)
+import ctypes  # noqa: E402
+
+if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__).parse_args()
 
 import torch  # noqa: E402
 

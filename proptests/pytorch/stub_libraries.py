@@ -83,8 +83,13 @@ def build(library: str, symbols: set[tuple[str, str]], out: pathlib.Path) -> Non
 
 
 def main() -> int:
-    if len(sys.argv) != 3:
-        print(__doc__, file=sys.stderr)
+    arguments = sys.argv[1:]
+    if "-h" in arguments or "--help" in arguments:
+        print(__doc__)
+        return 0
+    if len(arguments) != 2 or arguments[0].startswith("-"):
+        print(f"stub_libraries.py: two folders, not: {' '.join(arguments)}\n{__doc__}",
+              file=sys.stderr)
         return 2
     libraries = sorted(pathlib.Path(sys.argv[1]).glob("*.so*"))
     if not libraries:

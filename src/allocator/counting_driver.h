@@ -1,11 +1,13 @@
 // For tests where the host runs out of memory: a driver of one device that counts what is out and
-// allocates nothing itself. Events are done, and waits fail, by choice.
+// allocates nothing itself, but to list processes. Events are done, and waits fail, by choice.
 //
 // Not thread-safe.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include "driver/driver.h"
 
@@ -29,6 +31,8 @@ class CountingDriver final : public Driver {
     return Done{};
   }
   DriverResult<MemoryInfo> mem_info(DeviceIndex) override { return MemoryInfo{Bytes{0}, memory_}; }
+  void set_processes(std::vector<ProcessMemory> processes) { processes_ = std::move(processes); }
+  std::vector<ProcessMemory> processes(DeviceIndex) const override { return processes_; }
   DriverResult<EventHandle> event_create(DeviceIndex, ContextHandle) override {
     return EventHandle{++events_};
   }
@@ -67,6 +71,7 @@ class CountingDriver final : public Driver {
   bool is_done_ = false;
   bool refuses_waits_ = false;
   EventHandle broken_;
+  std::vector<ProcessMemory> processes_;
 };
 
 }  // namespace cairn

@@ -22,7 +22,16 @@ static_assert(static_cast<int>(BlockState::inactive) == CAIRN_INACTIVE);
 
 static_assert(CAIRN_BLOCK_DEVICE == Allocator::block_device);
 
-cairn_memory_report as_c(const MemoryReport& report) {
+std::vector<cairn_process_memory_use> processes_of(const Error& error) {
+  std::vector<cairn_process_memory_use> processes;
+  if (error.memory == nullptr) return processes;
+  for (const ProcessMemoryUse& process : error.memory->processes)
+    processes.push_back({process.pid, process.used_bytes});
+  return processes;
+}
+
+cairn_memory_report as_c(const MemoryReport& report,
+                         const std::vector<cairn_process_memory_use>& processes) {
   return {report.device,
           report.requested_bytes,
           report.tried_bytes,
@@ -32,7 +41,9 @@ cairn_memory_report as_c(const MemoryReport& report) {
           report.allocated_bytes,
           report.private_bytes,
           report.unallocated_bytes,
-          report.pending_bytes};
+          report.pending_bytes,
+          processes.empty() ? nullptr : processes.data(),
+          processes.size()};
 }
 
 cairn_stat as_c(const Stat& stat) { return {stat.current, stat.peak, stat.allocated, stat.freed}; }
@@ -56,6 +67,7 @@ cairn_block_info as_c(const SegmentInfo& segment, const BlockInfo& block) {
 
 cairn_error CFailure::set(const Error& error) noexcept {
   try {
+    processes_ = processes_of(error);
     error_ = error;
   } catch (const std::bad_alloc&) {
     error_ = Error{ErrorCode::out_of_host_memory, 0, {}};
@@ -66,7 +78,7 @@ cairn_error CFailure::set(const Error& error) noexcept {
     failure_.message = "The host has no memory left for what Cairn keeps about blocks";
   }
   if (error_.memory != nullptr) {
-    memory_ = as_c(*error_.memory);
+    memory_ = as_c(*error_.memory, processes_);
     failure_.memory = &memory_;
   }
   return failure_.code;

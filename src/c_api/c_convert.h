@@ -21,6 +21,7 @@ class CFailure {
 
  private:
   Error error_;
+  std::vector<cairn_process_memory_use> processes_;
   cairn_memory_report memory_{};
   cairn_failure failure_{CAIRN_OK, 0, "", nullptr};
 };

@@ -74,8 +74,15 @@ typedef struct cairn_request {
 // What stands for a number of bytes that is not known, or not limited.
 #define CAIRN_NO_NUMBER UINT64_MAX
 
+// What a process has of a device's memory, as NVML says.
+typedef struct cairn_process_memory_use {
+  uint32_t pid;
+  uint64_t used_bytes;
+} cairn_process_memory_use;
+
 // The quantities of an out-of-memory, or of a rejection, as they were then. allocated_bytes +
-// private_bytes + unallocated_bytes is what the allocator holds of the device.
+// private_bytes + unallocated_bytes is what the allocator holds of the device. Cairn alone makes
+// reports, and owns what they point to; later versions may add members at the end.
 typedef struct cairn_memory_report {
   int device;
   uint64_t requested_bytes;    // What the caller asked for.
@@ -87,6 +94,10 @@ typedef struct cairn_memory_report {
   uint64_t private_bytes;      // Free in private pools.
   uint64_t unallocated_bytes;  // Reserved, but neither of these.
   uint64_t pending_bytes;      // Of unallocated_bytes: freed, waits for events.
+  // Of all processes that have some of the device's memory; live as long as the report. Null and 0
+  // where they are not known, as of a rejection.
+  const cairn_process_memory_use* processes;
+  size_t process_count;
 } cairn_memory_report;
 
 typedef struct cairn_failure {

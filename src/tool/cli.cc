@@ -7,6 +7,7 @@
 #include <new>
 
 #include "cairn/version.h"
+#include "testing/command_line.h"
 #include "tool/commands.h"
 
 namespace cairn::tool {
@@ -114,11 +115,7 @@ int run_cli(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   add_run(app, run, shared);
   add_import(app, import, shared);
   add_replay(app, replay, shared);
-  try {
-    app.parse(argc, argv);
-  } catch (const CLI::ParseError& error) {
-    return app.exit(error, out, err) == 0 ? 0 : static_cast<int>(ExitCode::bad_input);
-  }
+  if (const auto code = testing::exit_code_of(app, argc, argv, out, err)) return *code;
   const bool on_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;
   const Console console{out, err, shared.json, shared.progress || on_terminal};
   run.load = import.load = replay.load = shared.load_options();

@@ -7,6 +7,7 @@
 #include <thread>
 #include <vector>
 
+#include "allocator/counting_driver.h"
 #include "cairn/allocator.h"
 #include "cairn/c_handle.h"
 #include "cairn/cairn.h"
@@ -65,6 +66,16 @@ TEST_F(CApi, ARecordedStreamDelaysTheNextUse) { tell(a_recorded_stream_delays_th
 TEST_F(CApi, FreeOnWaitsForThatStream) { tell(free_on_waits_for_that_stream); }
 TEST_F(CApi, AStreamIsForgottenBeforeItEnds) { tell(a_stream_is_forgotten_before_it_ends); }
 TEST_F(CApi, OutOfMemoryHasItsNumbers) { tell(out_of_memory_has_its_numbers); }
+TEST(CApiOfASharedDevice, OutOfMemoryTellsWhoseMemoryItIs) {
+  CountingDriver driver{Bytes{std::uint64_t{1} << 30}};
+  driver.set_processes({{7, Bytes{5U << 20}}, {8, Bytes{std::uint64_t{1} << 40}}});
+  Allocator allocator{driver};
+  simulated_machine machine{};
+  machine.allocator = make_c_handle(allocator);
+  const char* const broken = out_of_memory_tells_whose_memory_it_is(&machine);
+  EXPECT_EQ(broken, nullptr) << broken << "\nlast error: " << cairn_last_error_message();
+  EXPECT_EQ(cairn_allocator_destroy(machine.allocator), CAIRN_OK);
+}
 TEST_F(CApi, ADoubleFreeChangesNothing) { tell(a_double_free_changes_nothing); }
 TEST_F(CApi, MemoryIsLimitedToAFraction) { tell(memory_is_limited_to_a_fraction); }
 TEST_F(CApi, SettingsChangeWhileItWorks) { tell(settings_change_while_it_works); }

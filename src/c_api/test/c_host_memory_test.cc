@@ -79,6 +79,15 @@ TEST_F(CHostMemory, ThereIsNoneForAMessage) {
                      CAIRN_INVALID_ARGUMENT);
 }
 
+TEST_F(CHostMemory, ThereIsNoneForAReport) {
+  driver_.set_processes({{7, Bytes{512}}});
+  const cairn_request request{std::size_t{3} << 30, 0, nullptr, 0};
+  void* pointer = nullptr;
+  every_want_is_told([&] { return cairn_allocate(handle_, &request, &pointer); },
+                     CAIRN_OUT_OF_MEMORY);
+  EXPECT_EQ(cairn_last_failure()->memory->process_count, 1U);
+}
+
 TEST_F(CHostMemory, ThereIsNoneForTheListOfBlocks) {
   void* const block = allocator_.allocate({512});
   const auto visitor = [](const cairn_block_info*, void*) {};

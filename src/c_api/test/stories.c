@@ -126,7 +126,20 @@ const char* out_of_memory_has_its_numbers(const simulated_machine* machine) {
   HOLDS(failure->memory->free_bytes == (1 << 30) - (100 << 20));
   HOLDS(failure->memory->limit_bytes == CAIRN_NO_NUMBER);
   HOLDS(failure->memory->allocated_bytes == 100 << 20);
+  HOLDS(failure->memory->processes == NULL && failure->memory->process_count == 0);
   HOLDS(stats_of(machine).num_ooms == 1);
+  return NULL;
+}
+
+const char* out_of_memory_tells_whose_memory_it_is(const simulated_machine* machine) {
+  HOLDS(take(machine, (size_t)3 << 30) == NULL);
+  const cairn_memory_report* const report = cairn_last_failure()->memory;
+  HOLDS(report != NULL && report->process_count == 2);
+  HOLDS(report->processes[0].pid == 7 && report->processes[0].used_bytes == 5 << 20);
+  HOLDS(report->processes[1].pid == 8 && report->processes[1].used_bytes == (uint64_t)1 << 40);
+  HOLDS(cairn_free(machine->allocator, (void*)machine) == CAIRN_INVALID_ARGUMENT);
+  HOLDS(take(machine, (size_t)3 << 30) == NULL);
+  HOLDS(cairn_last_failure()->memory->process_count == 2);
   return NULL;
 }
 

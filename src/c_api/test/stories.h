@@ -24,6 +24,8 @@ const char* a_recorded_stream_delays_the_next_use(const simulated_machine* machi
 const char* free_on_waits_for_that_stream(const simulated_machine* machine);
 const char* a_stream_is_forgotten_before_it_ends(const simulated_machine* machine);
 const char* out_of_memory_has_its_numbers(const simulated_machine* machine);
+// Of a device of 1 GiB on which process 7 uses 5 MiB, and process 8 2^40 bytes.
+const char* out_of_memory_tells_whose_memory_it_is(const simulated_machine* machine);
 const char* a_double_free_changes_nothing(const simulated_machine* machine);
 const char* memory_is_limited_to_a_fraction(const simulated_machine* machine);
 const char* settings_change_while_it_works(const simulated_machine* machine);

@@ -5,6 +5,7 @@
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <utility>
 
 #include "simulator/libcuda/environment.h"
 
@@ -88,12 +89,20 @@ void end_machine() {
 }
 
 std::vector<CUcontext>& context_stack() {
-  static thread_local std::vector<CUcontext> stack;
+  // A thread's own objects end before the destructors of libraries, which may call CUDA too: these
+  // find an empty one.
+  static thread_local std::vector<CUcontext>* stack = nullptr;
+  struct Ender {
+    ~Ender() { delete std::exchange(stack, nullptr); }
+  };
+  static thread_local const Ender ender;
+  static_cast<void>(ender);
   static thread_local std::uint64_t of_machine = 0;
+  if (stack == nullptr) stack = new std::vector<CUcontext>;
   // Contexts of a machine that has ended are no more.
-  if (of_machine != machines_ended()) stack.clear();
+  if (of_machine != machines_ended()) stack->clear();
   of_machine = machines_ended();
-  return stack;
+  return *stack;
 }
 
 std::mutex& machine_mutex() {

@@ -1,0 +1,17 @@
+// A library between the preloaded one and the simulated runtime: it counts what goes on to the
+// runtime, and plays what is not simulated, captures and IPC.
+#pragma once
+
+struct CUstream_st;
+
+extern "C" {
+
+// Begins a capture that the preloaded library does not see.
+void cairn_stub_begin_capture(CUstream_st* stream);
+
+// How often cudaMalloc, cudaFree and cudaMallocAsync came here.
+int cairn_stub_mallocs();
+int cairn_stub_frees();
+int cairn_stub_mallocs_async();
+
+}  // extern "C"
