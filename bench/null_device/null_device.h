@@ -25,7 +25,7 @@ enum class NullCall : std::size_t {
 };
 using NullCalls = std::array<std::uint64_t, static_cast<std::size_t>(NullCall::count)>;
 
-inline constexpr std::uint64_t null_memory_bytes = std::uint64_t{80} << 30;
+inline constexpr std::uint64_t null_memory_bytes = std::uint64_t{1} << 40;
 
 // What libcuda.so.1 has beside CUDA's calls.
 extern "C" {

@@ -26,9 +26,7 @@ template <class Peer>
 class Player final : public PlayerOfAPeer {
  public:
   explicit Player(const Workload& workload)
-      : workload_(workload),
-        streams_(streams_of(workload)),
-        addresses_(workload.sequence.blocks) {}
+      : workload_(workload), streams_(streams_of(workload)), addresses_(workload.sequence.blocks) {}
 
   double time_once() override {
     Peer peer(streams_);

@@ -11,9 +11,7 @@ class CubPeer {
 
   explicit CubPeer(const std::vector<cudaStream_t>& streams) : streams_(streams) {}
 
-  void* allocate(const Step& step) {
-    return cub_.allocate(step.size_bytes, streams_[step.stream]);
-  }
+  void* allocate(const Step& step) { return cub_.allocate(step.size_bytes, streams_[step.stream]); }
   void free(void* pointer, const Step&) { cub_.free(pointer); }
   void use(void* pointer, const Step& step) { cub_.record_stream(pointer, streams_[step.stream]); }
 

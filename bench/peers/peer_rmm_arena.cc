@@ -14,8 +14,7 @@ std::size_t free_memory() {
   return free;
 }
 
-class RmmArenaPeer
-    : public RmmPeer<rmm::mr::arena_memory_resource<rmm::mr::cuda_memory_resource>> {
+class RmmArenaPeer : public RmmPeer<rmm::mr::arena_memory_resource<rmm::mr::cuda_memory_resource>> {
  public:
   static constexpr const char* name = "rmm_arena";
 

@@ -6,8 +6,7 @@
 namespace cairn::bench::peers {
 namespace {
 
-class RmmPoolPeer
-    : public RmmPeer<rmm::mr::pool_memory_resource<rmm::mr::cuda_memory_resource>> {
+class RmmPoolPeer : public RmmPeer<rmm::mr::pool_memory_resource<rmm::mr::cuda_memory_resource>> {
  public:
   static constexpr const char* name = "rmm_pool";
 

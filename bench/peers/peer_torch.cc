@@ -1,22 +1,33 @@
-// PyTorch's own allocator: that of its wheel's libc10_cuda.so, called as PyTorch's C++ calls it, with
-// no Python in it. Its settings are those of the environment.
+// PyTorch's own allocator: that of its wheel's libc10_cuda.so, called as PyTorch's C++ calls it,
+// with no Python in it. Its settings are those of the environment.
 #include <c10/cuda/CUDACachingAllocator.h>
 #include <c10/cuda/CUDAStream.h>
 
 #include "bench/peers/peer.h"
+
+// In no header: libtorch_cuda.so, which is not here, says by it how to ask for a primary context.
+namespace c10::cuda::_internal {
+C10_CUDA_API void setHasPrimaryContext(bool (*has)(DeviceIndex));
+}
 
 namespace cairn::bench::peers {
 namespace {
 
 namespace torch_allocator = c10::cuda::CUDACachingAllocator;
 
-// There is one in a process.
+// Once in a process.
+bool make_ready() {
+  c10::cuda::_internal::setHasPrimaryContext([](c10::DeviceIndex) { return true; });
+  torch_allocator::init(c10::cuda::device_count());
+  return true;
+}
+
 class TorchPeer {
  public:
   static constexpr const char* name = "torch";
 
   explicit TorchPeer(const std::vector<cudaStream_t>& streams) : streams_(streams) {
-    static const bool is_ready = (torch_allocator::init(c10::cuda::device_count()), true);
+    static const bool is_ready = make_ready();
     static_cast<void>(is_ready);
     for (cudaStream_t stream : streams) {
       as_torch_names_them_.push_back(c10::cuda::getStreamFromExternal(stream, 0));

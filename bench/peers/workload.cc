@@ -73,9 +73,8 @@ Result<Workload, std::string> read_workload(const std::string& path) {
   file.read(reinterpret_cast<char*>(&header), sizeof header);
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(path, error);
-  const bool is_whole = file && !error && header.magic == Header().magic &&
-                        header.steps <= size && header.blocks <= header.steps &&
-                        header.first_timed <= header.steps &&
+  const bool is_whole = file && !error && header.magic == Header().magic && header.steps <= size &&
+                        header.blocks <= header.steps && header.first_timed <= header.steps &&
                         size == sizeof header + header.steps * sizeof(Step);
   if (!is_whole) return Failure{path + ": not a workload that peer_workloads wrote"};
   Workload workload;
