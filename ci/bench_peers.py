@@ -16,8 +16,8 @@ WANTED = TOP / "bench/peers/requirements.txt"
 
 PEERS = ("cairn", "torch", "rmm_pool", "rmm_arena", "cub")
 DEVICES = {"null": RELEASE / "lib/null", "simulated": RELEASE / "lib/simulated"}
-TARGETS = ("peer_workloads", "cairn_null_cudart", "cairn_simulated_cudart_13", "cairn_simulated_nvml",
-           *(f"peer_{peer}" for peer in PEERS))
+TARGETS = ("peer_workloads", "cairn_null_cudart", "cairn_simulated_cudart_13",
+           "cairn_simulated_nvml", *(f"peer_{peer}" for peer in PEERS))
 
 DRAWN = (*(f"hit-same-{blocks}" for blocks in (100, 1_000, 10_000)),
          *(f"hit-random-{blocks}" for blocks in (100, 1_000, 10_000)),

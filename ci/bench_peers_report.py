@@ -139,7 +139,7 @@ def failures(result):
 
 def table(result):
     lines = [*heading(result), "", "Goals", *goal_lines(result), ""]
-    lines += ["ns of an operation on the null device: the allocator alone", 
+    lines += ["ns of an operation on the null device: the allocator alone",
               *time_lines(result, "null"), "",
               "ns of an operation on the simulated device, whose own cost is in it",
               *time_lines(result, "simulated"), ""]
