@@ -29,6 +29,9 @@ QUICK = ("hit-same-1000", "hit-random-1000", "cross-stream", "random-10000-of-64
 SETTINGS = ("", "max_split_size_mb:32", "max_split_size_mb:128,roundup_power2_divisions:8",
             "roundup_power2_divisions:4", "garbage_collection_threshold:0.6",
             "roundup_power2_divisions:[256:1,512:2,1024:4,>:8]")
+# The devices' memory: as much as the null one has; and so little that settings for when memory is
+# short matter.
+AMPLE, SHORT = 2**40, 40 * 2**30
 # All that either reads its settings from, and what else would change the simulated device.
 VARIABLES = ("CAIRN_ALLOC_CONF", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF",
              "CAIRN_SIM_MEMORY", "CAIRN_SIM_DEVICES", "CAIRN_SIM_FAULT", "LD_PRELOAD")
@@ -77,10 +80,10 @@ def wheel_folders():
     return [packages / "librmm/lib64", packages / "rapids_logger/lib64", packages / "torch/lib"]
 
 
-def ask(peer, measure, workload, *, device, settings=""):
+def ask(peer, measure, workload, *, device, settings="", memory=AMPLE):
     """A process that measures one thing; gives the line that it prints."""
     environment = {name: value for name, value in os.environ.items() if name not in VARIABLES}
-    environment["CAIRN_SIM_MEMORY"] = str(2**40)  # As much as the null device has.
+    environment["CAIRN_SIM_MEMORY"] = str(memory)
     environment["LD_LIBRARY_PATH"] = ":".join(map(str, (DEVICES[device], *wheel_folders())))
     if settings:
         environment["PYTORCH_ALLOC_CONF"] = settings
@@ -125,12 +128,13 @@ def once(workloads, measure, device):
 
 
 def under_settings(workloads):
-    """Peaks of Cairn and PyTorch under the same text: {text: {workload: {peer: bytes}}}"""
+    """Peaks of Cairn and PyTorch under the same text: {text: {workload: {peer: bytes or None}}},
+    None where it ran out of memory."""
     found = {}
     for text in SETTINGS:
         for workload in workloads:
-            rows = {peer: ask(peer, "held", workload, device="simulated", settings=text)
-                    for peer in ("cairn", "torch")}
+            rows = {peer: ask(peer, "held", workload, device="simulated", settings=text,
+                              memory=SHORT) for peer in ("cairn", "torch")}
             name = rows["cairn"]["workload"]
             found.setdefault(text, {})[name] = {
                 peer: row.get("peak_held_bytes") for peer, row in rows.items()}
@@ -156,7 +160,8 @@ def measure(traces, quick):
 def measure_all(workloads, rounds):
     # Those on which memory held is worth a look: what is drawn for hits never varies.
     holding = [one for one in workloads if not one.name.startswith(("hit-", "batch-", "cross-"))]
-    return {"time": {device: times(workloads, device, rounds) for device in DEVICES},
+    return {"time": {"null": times(workloads, "null", rounds),
+                     "simulated": times(workloads, "simulated", (rounds + 1) // 2)},
             "calls": once(workloads, "held", "null"),
             "held": once(holding, "held", "simulated"),
             "fits": once(holding, "fits", "simulated"),
