@@ -154,14 +154,16 @@ class Measures {
       line["peak_held_bytes"] = answer.most_held;
     }
   }
+  // In pages of 2 MiB, which are whole for every allocation.
   void fits(Json& line) const {
-    const std::uint64_t live = workload_.peak_live_bytes;
-    const SearchRange range{live, null_memory_bytes, std::max(2 * mib, live / 256)};
+    constexpr std::uint64_t page = 2 * mib;
+    const std::uint64_t live = (workload_.peak_live_bytes + page - 1) / page;
+    const SearchRange range{live, null_memory_bytes / page, std::max<std::uint64_t>(1, live / 256)};
     const auto smallest =
-        smallest_that(range, [&](std::uint64_t memory) { return fits_into(memory); });
+        smallest_that(range, [&](std::uint64_t pages) { return fits_into(pages * page); });
     if (smallest) {
-      line["least_memory_bytes"] = *smallest;
-      line["least_memory_within_bytes"] = range.within;
+      line["least_memory_bytes"] = *smallest * page;
+      line["least_memory_within_bytes"] = range.within * page;
     } else {
       line["failure"] = "it does not fit into 1 TiB";
     }
