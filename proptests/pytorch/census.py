@@ -9,7 +9,7 @@ SETTINGS = ["max_split_size_mb", "max_non_split_rounding_mb", "large_segment_siz
             "per_process_memory_fraction", "throw_on_cudamalloc_oom", "release_lock_on_cudamalloc"]
 # A run of many random Programs is to have each of these.
 KINDS = [
-    "two devices", "three devices", "a stream", "a launch",
+    "two devices", "three devices", "a stream", "a launch", "a segment at a chosen address",
     "a small request", "a large request", "a request with a segment of its own",
     "a free block split", "a freed block merged", "a block used by a stream",
     "a block used on another device", "an event recorded", "an event found done",
@@ -19,6 +19,7 @@ KINDS = [
     "an oversize allocation", "settings changed", *SETTINGS]
 
 
+WORDS = {"stream": "a stream", "launch": "a launch", "next_segment": "a segment at a chosen address"}
 TOTALS = ["num_alloc_retries", "inactive_split.all.current", "oversize_allocations.current"]
 
 
@@ -33,8 +34,8 @@ class Census:
         if devices > 1:
             self.see("two devices" if devices == 2 else "three devices")
         for statement in statements:
-            if statement.word in ("stream", "launch"):
-                self.see(f"a {statement.word}")
+            if statement.word in WORDS:
+                self.see(WORDS[statement.word])
             if statement.word in ("conf", "reconfigure"):
                 self.settings |= {setting.split(":")[0] for setting in statement.settings()}
         for setting in self.settings:

@@ -147,8 +147,8 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1, help="the first one's seed (1)")
     parser.add_argument("--map-every", type=int, default=10, metavar="N",
                         help="compare the map after each N operations (10)")
-    parser.add_argument("--tie", choices=["segment", "address"], default="address",
-                        help="how the wheel chooses among equal blocks (address)")
+    parser.add_argument("--tie", choices=["segment", "address"], default="segment",
+                        help="how the wheel chooses among equal blocks (segment)")
     parser.add_argument("--cairn", type=pathlib.Path, required=True, help="the cairn tool")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for what is run")
     args = parser.parse_args()

@@ -58,6 +58,8 @@ class Story:
         if "garbage" in " ".join(conf):  # It looks at the limit alone.
             for device in range(self.devices):
                 self.lines.append(f"memory_fraction {self.fraction()} gpu={device}")
+        # Where segments lie: by themselves in order of their age, or anywhere, for ties.
+        self.places = dice.sample(range(400), 400) if dice.random() < 0.5 else []
         self.live: list[str] = []
         self.stream_of: dict[str, Stream] = {}
         self.made = 0
@@ -110,7 +112,11 @@ class Story:
         name = f"a{self.made}"
         self.live.append(name)
         self.stream_of[name] = self.dice.choice(self.streams)
-        self.lines.append(f"alloc {name} {self.size()} {self.on(self.stream_of[name])}")
+        stream = self.on(self.stream_of[name])
+        if self.places and self.dice.random() < 0.5:
+            place = 0x300000000000 + (self.device << 40) + self.places.pop() * 128 * MIB
+            self.lines.append(f"next_segment {place:#x}")
+        self.lines.append(f"alloc {name} {self.size()} {stream}")
 
     def launch(self) -> None:
         name = self.dice.choice(self.live)
