@@ -19,7 +19,8 @@ KINDS = [
     "an oversize allocation", "settings changed", *SETTINGS]
 
 
-WORDS = {"stream": "a stream", "launch": "a launch", "next_segment": "a segment at a chosen address"}
+WORDS = {"stream": "a stream", "launch": "a launch",
+         "next_segment": "a segment at a chosen address"}
 TOTALS = ["num_alloc_retries", "inactive_split.all.current", "oversize_allocations.current"]
 
 

@@ -1,5 +1,5 @@
-"""One Program through PyTorch's allocator and through Cairn: in what they differ, and whether that is
-a deviation of src/heap/README.md.
+"""One Program through PyTorch's allocator and through Cairn: in what they differ, and whether that
+is a deviation of src/heap/README.md.
 """
 
 import argparse

@@ -1,7 +1,8 @@
 """Which driver calls PyTorch and Cairn made at each statement, and in what they differ.
 
-A call is the text that `cairn run --calls` and the simulated libcuda have for it. Streams and events
-are numbers of two machines: a stream of one side stands for one of the other, events for none.
+A call is the text that `cairn run --calls` and the simulated libcuda have for it. Streams and
+events are numbers of two machines: a stream of one side stands for one of the other, events for
+none.
 """
 
 import ctypes

@@ -61,7 +61,8 @@ def statement_of(number: int, text: str) -> Statement | None:
     for option in options.keys() - allowed.get(word, set()):
         raise Unsupported(f"line {number}: PyTorch has nothing like {word} {option}=")
     most = {"gpu": 1, "device": 1, "stream": 1, "alloc": 3, "free": 1, "use": 2, "launch": 3,
-            "order": 2, "advance": 1, "sync": 1, "empty_cache": 0, "memory_fraction": 1, "next_segment": 1}[word]
+            "order": 2, "advance": 1, "sync": 1, "empty_cache": 0, "memory_fraction": 1,
+            "next_segment": 1}[word]
     if len(arguments) > most:
         raise Unsupported(f"line {number}: PyTorch has nothing like {text}")
     if word == "free" and not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", arguments[0]):

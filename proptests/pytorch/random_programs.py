@@ -1,4 +1,5 @@
-"""Random Programs that PyTorch can carry out: devices, streams, uses, splits, settings, tight memory."""
+"""Random Programs that PyTorch can carry out: devices, streams, uses, splits, settings, memory that
+is tight."""
 
 import dataclasses
 import random

@@ -1,4 +1,4 @@
-"""A Program without what a deviation is about: what must agree then, if that is what it differs by."""
+"""A Program without what a deviation is about: what must agree then, if it differs by that."""
 
 from program_text import read
 
