@@ -25,7 +25,7 @@ from random_programs import random_program
 
 REQUIREMENTS = pathlib.Path(__file__).with_name("requirements.txt").read_text(encoding="utf-8")
 TORCH = re.search(r"^torch==(\S+)", REQUIREMENTS, re.MULTILINE)[1]
-DEVIATIONS = ["V3", "V5", "V6"]
+DEVIATIONS = ["V3", "V5", "V6", "tie"]
 MANY = 500  # So many random Programs are to have each kind of the census.
 
 

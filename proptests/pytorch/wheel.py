@@ -13,6 +13,7 @@ from census import Census
 from driver_calls import Machine
 from program_text import Statement, Unsupported, bytes_of
 
+VERSION = torch.__version__.split("+")[0]
 # Cairn's name of a statistic, and PyTorch's. Those that are looked at after each operation.
 TOTALS = {"allocated": "allocated_bytes.all.current", "reserved": "reserved_bytes.all.current",
           "active": "active_bytes.all.current", "requested": "requested_bytes.all.current",
