@@ -117,13 +117,13 @@ class Comparison:
 
     def differing_calls(self, side: Side, verdict: dict, until: int) -> list[Difference]:
         calls = verdict["calls"]
-        # A wait of Cairn's lets time go by; from there on queries answer differently (V5).
+        # A wait of Cairn's lets time go by; after that statement queries answer differently (V5).
         waited = min((line for line, call in calls if kind_of(call) == "stream_sync"),
                      default=until)
         found = [Calls(side.told["calls"], calls, MEMORY).difference(until)]
         if not foreign_default_uses(side.text):
             events = Calls(side.told["calls"], calls, EVENTS)
-            found.append(events.unordered_difference(min(until, waited)))
+            found.append(events.unordered_difference(min(until, waited + 1)))
         return [Difference(each.line, f"driver calls: PyTorch {each.pytorch}, Cairn {each.cairn}")
                 for each in found if each is not None]
 
