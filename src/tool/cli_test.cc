@@ -105,7 +105,7 @@ TEST_F(Cli, RunTellsTheDriversCallsOfEachLine) {
   const std::string ends = write("ends.program", "alloc a 1MiB\nfree a\nempty_cache\nalloc b 1\n");
   EXPECT_EQ(cairn({"run", "--calls", ends}), 0);
   EXPECT_THAT(out(), StartsWith(ends + ":1: malloc device=0 size=2097152 address=0x"));
-  EXPECT_THAT(out(), HasSubstr("\n" + ends + ":3: stream_sync device=0 stream=0x0\n" + ends +
+  EXPECT_THAT(out(), HasSubstr("\n" + ends + ":3: stream_sync device=0 stream=0x1\n" + ends +
                                ":3: free device=0 address=0x"));
   EXPECT_THAT(out(), HasSubstr("\n" + ends + ":4: malloc device=0 size=2097152 address=0x"));
   EXPECT_THAT(out(), Not(HasSubstr(ends + ":2:"))) << "no call was made there";
