@@ -2,26 +2,31 @@
 """Compares Cairn with PyTorch's own allocator, Program by Program.
 
 PyTorch's release wheel runs each Program on simulated CUDA. What it did is written down as
-expectations (every address, failure, total and map), and `cairn run` must agree with them.
+expectations (every address, failure, total and map), and `cairn run` must agree with them; so must
+the driver calls of both at each statement, and all statistics at the end. Of recordings each
+address must be the recorded one as well; the memory that they start from is rebuilt by a prelude.
 
 Exit codes: 0 all agree; 1 some do not; 2 wrong usage, or something is missing.
 """
 
 import argparse
 import gzip
-import json
-import os
 import pathlib
 import re
 import subprocess
 import sys
 import time
 
-from program_text import Unsupported, read
+import census
+from comparison import Comparison, Difference, Side
+from prelude import without_segments
+from program_text import Unsupported
 from random_programs import random_program
 
 REQUIREMENTS = pathlib.Path(__file__).with_name("requirements.txt").read_text(encoding="utf-8")
 TORCH = re.search(r"^torch==(\S+)", REQUIREMENTS, re.MULTILINE)[1]
+DEVIATIONS = ["V3", "V5", "V6", "tie"]
+MANY = 500  # So many random Programs are to have each kind of the census.
 
 
 def fail(words):
@@ -39,148 +44,111 @@ def import_wheel():
         fail(f"torch is {torch.__version__}, and {TORCH} is compared with")
     import ctypes
     try:
-        ctypes.CDLL("libcuda.so.1").cairn_sim_launch
+        ctypes.CDLL("libcuda.so.1").cairn_sim_take_calls
     except (OSError, AttributeError):
-        fail("libcuda.so.1 is not the simulated one; run ci/clients")
+        fail("libcuda.so.1 is not the simulated one of this version; run ci/clients")
     import wheel
     return wheel
 
 
-def in_child(work, out: pathlib.Path) -> str:
-    """Does the work in a process of its own. Gives "" or what went wrong."""
-    problem = out.with_suffix(".problem")
-    problem.unlink(missing_ok=True)
-    child = os.fork()
-    if child == 0:
-        code = 1
-        try:
-            out.write_text(work())
-            code = 0
-        except Unsupported as refusal:
-            problem.write_text(f"refused: {refusal}")
-        except BaseException as error:  # pylint: disable=broad-except
-            problem.write_text(f"{type(error).__name__}: {error}")
-        os._exit(code)
-    _, status = os.waitpid(child, 0)
-    if status == 0:
-        return ""
-    if problem.exists():
-        return problem.read_text()
-    return f"PyTorch ended with status {status}"
+def name_of(path: pathlib.Path) -> str:
+    return re.sub(r"\.(program|events|segments)(\.(csv|json))?(\.gz)?$|\.csv\.gz$", "", path.name)
 
 
-def waited(args, path: pathlib.Path, line: int) -> bool:
-    """Whether Cairn had waited for a stream by that line."""
-    told = path.with_suffix(".waited")
-    said = path.read_text().splitlines()[:line - 1]
-    told.write_text("\n".join([*said, "expect calls(stream_sync) == 0"]) + "\n")
-    command = [str(args.cairn), "run", "--json", str(told)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    return json.loads(run.stdout)["verdict"] == "violated"
+def text_of(args, path: pathlib.Path) -> str:
+    """The Program in the file, or the one that `cairn import` makes of a recording."""
+    data = path.read_bytes()
+    if data[:2] == b"\x1f\x8b":
+        data = gzip.decompress(data)
+    if re.search(r"\.program(\.gz)?$", path.name):
+        return data.decode()
+    run = subprocess.run([str(args.cairn), "import", str(path)], capture_output=True, text=True,
+                         check=False)
+    if run.returncode != 0:
+        fail(f"{path}: {run.stderr.strip()}")
+    return run.stdout
 
 
-def retried(path: pathlib.Path, line: int) -> bool:
-    """Whether PyTorch tried again, after it had released and waited, in the statement there."""
-    lines = path.read_text().splitlines()
-    counts = [[int(said.split()[-1]) for said in part if said.startswith("expect retries@")]
-              for part in (lines[:line], lines[line:])]
-    return bool(counts[0] and counts[1]) and counts[1][0] > counts[0][-1]
-
-
-def explain(args, wheel, verdict: dict, texts: dict[str, str]) -> str:
-    """Which deviation of src/heap/README.md it is, "" where none is shown to be.
-
-    V5: Cairn waited for a stream, which let time go by. V3: in that very statement PyTorch waited
-    for events and did not look again. And without the kernels, which are what takes time, there
-    is no difference.
-    """
-    path = pathlib.Path(verdict["file"])
-    if "line" not in verdict:
-        return ""
-    deviation = "V5" if waited(args, path, verdict["line"]) else \
-        "V3" if retried(path, verdict["line"]) else ""
-    if not deviation:
-        return ""
-    idle = "\n".join(line for line in texts[path.stem].splitlines()
-                     if not line.startswith("launch ")) + "\n"
-    out = args.out / f"{path.stem}-idle.program"
-    if in_child(lambda: wheel.Wheel(read(idle), args.map_every, args.tie).run(), out):
-        return ""
-    return deviation if through_cairn(args, [out])[0]["verdict"] == "holds" else ""
-
-
-def programs(args) -> list[tuple[str, str]]:
-    found = []
-    for path in args.programs:
-        data = path.read_bytes()
-        if data[:2] == b"\x1f\x8b":
-            data = gzip.decompress(data)
-        found.append((path.name.split(".")[0], data.decode()))
+def programs(args) -> dict[str, str]:
+    found = {name_of(path): text_of(args, path) for path in args.programs}
     for seed in range(args.seed, args.seed + args.random):
-        found.append((f"random-{seed}", random_program(seed)))
+        found[f"random-{seed}"] = random_program(seed)
     return found
 
 
-def through_pytorch(args, wheel,
-                    texts: dict[str, str]) -> tuple[list[pathlib.Path], dict[str, str]]:
-    """The Programs with what PyTorch did in them, and those that it did not do."""
-    done, left_out = [], {}
-    for name, text in texts.items():
-        out = args.out / f"{name}.program"
-        map_every = max(args.map_every, text.count("\n") // 200)
-        tie = args.tie
+def prepared(name: str, text: str, comparison: Comparison) -> Side:
+    try:
+        return comparison.through_pytorch(name, without_segments(text))
+    except Unsupported as refusal:
+        return Side(name, text, pathlib.Path(), f"refused: {refusal}")
 
-        def work(text=text, map_every=map_every):
-            return wheel.Wheel(read(text), map_every, tie).run()
-        problem = in_child(work, out)
-        if problem:
-            left_out[name] = problem
+
+class Report:
+    """What came of all Programs."""
+
+    def __init__(self):
+        self.agree = 0
+        self.operations = 0
+        self.calls = 0
+        self.recorded = 0
+        self.by_deviation = dict.fromkeys(DEVIATIONS, 0)
+        self.unexplained = 0
+        self.refused = 0
+        self.broken = 0
+        self.found: dict[str, int] = {}
+        self.programs: dict[str, int] = {}
+
+    def take(self, side: Side, verdict: dict, differences: list[Difference]) -> None:
+        self.operations += verdict.get("operations", 0)
+        self.calls += len(side.told["calls"])
+        self.recorded += side.told["recorded"]
+        for kind, count in side.told["census"].items():
+            self.found[kind] = self.found.get(kind, 0) + count
+            self.programs[kind] = self.programs.get(kind, 0) + 1
+        for each in differences:
+            print(f"{side.path}:{each.line}: {each.deviation or 'unexplained'}: {each.words}")
+        if not differences:
+            self.agree += 1
+        elif all(each.deviation for each in differences):
+            self.by_deviation[differences[0].deviation] += 1
         else:
-            done.append(out)
-    return done, left_out
+            self.unexplained += 1
 
+    def leave_out(self, side: Side) -> None:
+        print(f"{side.name}: not compared: {side.problem}")
+        if side.problem.startswith("refused"):
+            self.refused += 1
+        else:
+            self.broken += 1
 
-def through_cairn(args, files: list[pathlib.Path]) -> list[dict]:
-    if not files:
-        return []
-    command = [str(args.cairn), "run", "--json", *map(str, files)]
-    run = subprocess.run(command, capture_output=True, text=True, check=False)
-    verdicts = [json.loads(line) for line in run.stdout.splitlines()]
-    if len(verdicts) != len(files):
-        fail(f"cairn run gave {len(verdicts)} verdicts for {len(files)} Programs: "
-                 f"{run.stderr[-2000:]}")
-    return verdicts
-
-
-def report(verdicts: list[dict], left_out: dict[str, str]) -> int:
-    differing = [verdict for verdict in verdicts if verdict["verdict"] != "holds"]
-    explained = [verdict["deviation"] for verdict in differing if verdict["deviation"]]
-    for verdict in differing:
-        where = f"{verdict['file']}:{verdict.get('line', '?')}"
-        said = verdict.get("why") or f"{verdict.get('statement')}: PyTorch " \
-            f"{verdict.get('expected')}, Cairn {verdict.get('found')}"
-        print(f"{where}: {verdict['deviation'] or verdict['verdict']}: {said}")
-    for name, problem in left_out.items():
-        print(f"{name}: not compared: {problem}")
-    operations = sum(verdict.get("operations", 0) for verdict in verdicts)
-    print(f"{len(verdicts)} Programs compared with PyTorch {TORCH}, {operations} operations: "
-          f"{len(verdicts) - len(differing)} agree, {explained.count('V5')} differ by V5, "
-          f"{explained.count('V3')} by V3, "
-          f"{len(differing) - len(explained)} differ unexplained; {len(left_out)} not compared")
-    return 1 if len(differing) > len(explained) or any(not problem.startswith("refused")
-                                 for problem in left_out.values()) else 0
+    def tell(self, demands_all: bool) -> bool:
+        """Prints the sums. Gives whether all is well."""
+        absent = [kind for kind in census.KINDS if not self.found.get(kind)]
+        print("What they contained:")
+        print(census.table(self.found, self.programs))
+        if demands_all and absent:
+            print(f"never occurred: {', '.join(absent)}")
+        compared = self.agree + sum(self.by_deviation.values()) + self.unexplained
+        deviations = ", ".join(f"{count} differ by {name}"
+                               for name, count in self.by_deviation.items())
+        print(f"{compared} Programs compared with PyTorch {TORCH}, {self.operations} operations, "
+              f"{self.calls} driver calls, {self.recorded} recorded addresses: {self.agree} agree, "
+              f"{deviations}, {self.unexplained} differ unexplained; "
+              f"{self.refused + self.broken} not compared")
+        return not (self.unexplained or self.broken or (demands_all and absent))
 
 
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("programs", nargs="*", type=pathlib.Path, help="Programs, also gzipped")
+    parser.add_argument("programs", nargs="*", type=pathlib.Path,
+                        help="Programs, and recordings that `cairn import` reads; also gzipped")
     parser.add_argument("--random", type=int, default=0, metavar="N", help="and N random ones")
     parser.add_argument("--seed", type=int, default=1, help="the first one's seed (1)")
     parser.add_argument("--map-every", type=int, default=10, metavar="N",
                         help="compare the map after each N operations (10)")
-    parser.add_argument("--tie", choices=["segment", "address"], default="address",
-                        help="how the wheel chooses among equal blocks (address)")
+    parser.add_argument("--tie", choices=["segment", "address"], default="segment",
+                        help="how the wheel chooses among equal blocks (segment)")
     parser.add_argument("--cairn", type=pathlib.Path, required=True, help="the cairn tool")
     parser.add_argument("--out", type=pathlib.Path, required=True, help="folder for what is run")
     args = parser.parse_args()
@@ -188,16 +156,18 @@ def main() -> int:
         parser.error("no Program is named, and no --random")
     args.out.mkdir(parents=True, exist_ok=True)
     start = time.monotonic()
-    wheel = import_wheel()
-    texts = dict(programs(args))
-    done, left_out = through_pytorch(args, wheel, texts)
-    verdicts = through_cairn(args, done)
-    for verdict in verdicts:
-        differs = verdict["verdict"] != "holds"
-        verdict["deviation"] = explain(args, wheel, verdict, texts) if differs else ""
-    code = report(verdicts, left_out)
+    comparison = Comparison(args, import_wheel())
+    sides = [prepared(name, text, comparison) for name, text in programs(args).items()]
+    report = Report()
+    for side in sides:
+        if side.problem:
+            report.leave_out(side)
+    compared = [side for side in sides if not side.problem]
+    for side, verdict in zip(compared, comparison.through_cairn(compared)):
+        report.take(side, verdict, comparison.judged(side, verdict))
+    is_well = report.tell(demands_all=args.random >= MANY)
     print(f"in {time.monotonic() - start:.0f} s; the Programs lie in {args.out}")
-    return code
+    return 0 if is_well else 1
 
 
 if __name__ == "__main__":

@@ -10,7 +10,7 @@ import re
 
 UNITS = {"KiB": 2**10, "MiB": 2**20, "GiB": 2**30}
 OPERATIONS = {"gpu", "conf", "device", "stream", "alloc", "free", "use", "launch", "order",
-              "advance", "sync", "empty_cache", "memory_fraction", "reconfigure"}
+              "advance", "sync", "empty_cache", "memory_fraction", "reconfigure", "next_segment"}
 LEFT_OUT = {"expect", "expect_segment", "expect_block", "poll", "reset"}
 
 
@@ -24,6 +24,11 @@ class Statement:
     word: str
     arguments: list[str]
     options: dict[str, str]
+    address: int | None = None  # Where a recorded allocation was.
+
+    def settings(self) -> list[str]:
+        """Of conf and reconfigure: each setting with its value."""
+        return [item for item in re.split(r",(?![^\[]*\])", self.arguments[0]) if item]
 
     def text(self) -> str:
         options = [f"{name}={value}" if value else name for name, value in self.options.items()]
@@ -41,8 +46,9 @@ def bytes_of(text: str) -> int:
 
 
 def statement_of(number: int, text: str) -> Statement | None:
-    text = re.sub(r" = 0x[0-9a-f]+$", "", text.rsplit(" -> ", 1)[0].strip())
-    word, *rest = text.split()
+    text = text.rsplit(" -> ", 1)[0].strip()
+    address = re.search(r" = (0x[0-9a-f]+)$", text)
+    word, *rest = text[:address.start()].split() if address else text.split()
     if word in LEFT_OUT:
         return None
     if word not in OPERATIONS:
@@ -55,12 +61,13 @@ def statement_of(number: int, text: str) -> Statement | None:
     for option in options.keys() - allowed.get(word, set()):
         raise Unsupported(f"line {number}: PyTorch has nothing like {word} {option}=")
     most = {"gpu": 1, "device": 1, "stream": 1, "alloc": 3, "free": 1, "use": 2, "launch": 3,
-            "order": 2, "advance": 1, "sync": 1, "empty_cache": 0, "memory_fraction": 1}[word]
+            "order": 2, "advance": 1, "sync": 1, "empty_cache": 0, "memory_fraction": 1,
+            "next_segment": 1}[word]
     if len(arguments) > most:
         raise Unsupported(f"line {number}: PyTorch has nothing like {text}")
     if word == "free" and not re.fullmatch("[A-Za-z_][A-Za-z0-9_]*", arguments[0]):
         raise Unsupported(f"line {number}: PyTorch's tensors free by name alone")
-    return Statement(number, word, arguments, options)
+    return Statement(number, word, arguments, options, int(address[1], 16) if address else None)
 
 
 def read(text: str) -> list[Statement]:

@@ -4,14 +4,17 @@ with what PyTorch did as expectations: every address, failure, total and, now an
 One process runs one Program: the simulated machine and PyTorch's state are the process's.
 """
 
-import ctypes
+import dataclasses
 import os
 
 import torch
 
+from census import Census
+from driver_calls import Machine
 from program_text import Statement, Unsupported, bytes_of
 
-# Cairn's name of a statistic, and PyTorch's.
+VERSION = torch.__version__.split("+")[0]
+# Cairn's name of a statistic, and PyTorch's. Those that are looked at after each operation.
 TOTALS = {"allocated": "allocated_bytes.all.current", "reserved": "reserved_bytes.all.current",
           "active": "active_bytes.all.current", "requested": "requested_bytes.all.current",
           "inactive_split": "inactive_split_bytes.all.current",
@@ -22,20 +25,38 @@ TOTALS = {"allocated": "allocated_bytes.all.current", "reserved": "reserved_byte
 STATES = {"active_allocated": "active_allocated", "inactive": "inactive",
           "active_awaiting_free": "active_pending_free",
           "active_pending_free": "active_pending_free"}
+OF_CAIRN = {"best_fit_tie", "stream_identity"}  # Settings that PyTorch has not.
+OPERATIONS = {"alloc", "free", "use", "empty_cache", "memory_fraction", "reconfigure"}
+
+
+@dataclasses.dataclass
+class Told:
+    """What PyTorch did in a Program."""
+
+    program: str  # With its expectations: what Cairn must agree with.
+    calls: list[list]  # Of lines of that, and driver calls in words.
+    statistics: list[dict]  # By device, at the end.
+    recorded: int  # Addresses that the Program had of its own,
+    strays: list[str]  # and those that PyTorch did not take.
+    census: dict[str, int]
 
 
 class Wheel:
-    """PyTorch's side of one Program. `lines` is the Program that Cairn must agree with."""
+    """PyTorch's side of one Program."""
 
     def __init__(self, statements: list[Statement], map_every: int, tie: str):
         self.statements = statements
         self.map_every = map_every
         self.lines: list[str] = []
+        self.calls: list[list] = []
+        self.recorded = 0
+        self.strays: list[str] = []
         self.tensors: dict[str, torch.Tensor] = {}
         self.streams: dict[str, torch.cuda.Stream] = {}
         self.device = 0
+        self.census = Census(statements)
         self.devices = self.declare(tie)
-        self.cuda = ctypes.CDLL("libcuda.so.1")
+        self.machine = Machine()
         self.out_of_memory: tuple[int, int, int, int] | None = None
         torch.cuda.init()
         torch._C._cuda_attach_out_of_memory_observer(self.observe)
@@ -55,9 +76,10 @@ class Wheel:
         # As in a Program: a query lets no time go by, and a free does not wait.
         os.environ["CAIRN_SIM_FREE_WAITS"] = "0"
         os.environ["CAIRN_SIM_QUERY_TICKS"] = "0"
-        conf = [s.arguments[0] for s in self.statements if s.word == "conf"]
-        for text in conf:
-            torch.cuda.memory._set_allocator_settings(text)
+        conf = [setting for s in self.statements if s.word == "conf"
+                for setting in s.settings() if setting.split(":")[0] not in OF_CAIRN]
+        if conf:
+            torch.cuda.memory._set_allocator_settings(",".join(conf))
         self.lines += [f"gpu {device} memory={size}" for device, size in memory.items()]
         self.lines.append("conf " + ",".join([f"best_fit_tie:{tie}", *conf]))
         return len(memory)
@@ -71,21 +93,33 @@ class Wheel:
             self.streams[name] = torch.cuda.Stream(self.device)
         return self.streams[name]
 
-    def run(self) -> str:
+    def run(self) -> Told:
         done = 0
         for statement in self.statements:
             if statement.word in ("gpu", "conf"):
                 continue
             if not self.is_about_the_living(statement):
                 continue
-            getattr(self, f"do_{statement.word}")(statement)
+            self.carry_out(statement)
             done += 1
-            for device in range(self.devices):
-                self.expect_totals(device)
             if done % self.map_every == 0:
                 self.expect_maps()
         self.expect_maps()
-        return "\n".join(self.lines) + "\n"
+        totals = [torch.cuda.memory_stats(device) for device in range(self.devices)]
+        return Told("\n".join(self.lines) + "\n", self.calls, totals, self.recorded, self.strays,
+                    self.census.found)
+
+    def carry_out(self, statement: Statement) -> None:
+        self.machine.take_calls()
+        line = len(self.lines) + 1
+        getattr(self, f"do_{statement.word}")(statement)
+        if statement.word in OPERATIONS:
+            calls = self.machine.take_calls()
+            self.calls += [[line, call] for call in calls]
+            totals = [torch.cuda.memory_stats(device) for device in range(self.devices)]
+            self.census.note(statement, calls, self.lines[line - 1:], totals)
+            for device in range(self.devices):
+                self.expect_totals(device, totals[device])
 
     def is_about_the_living(self, statement: Statement) -> bool:
         """Whether what it names was had: an allocation that failed leaves later lines without."""
@@ -107,21 +141,36 @@ class Wheel:
         self.streams[statement.arguments[0]] = torch.cuda.Stream(device)
         self.lines.append(statement.text())
 
+    def do_next_segment(self, statement: Statement) -> None:
+        if not self.machine.next_address(self.device, int(statement.arguments[0], 16)):
+            raise RuntimeError(f"line {statement.line}: no segment can be there")
+        self.lines.append(statement.text())
+
     def do_alloc(self, statement: Statement) -> None:
         name, size, *stream = statement.arguments
-        stream = stream[0] if stream else "s0"
-        line = f"alloc {name} {bytes_of(size)} {stream}"
+        on = self.stream(stream[0] if stream else "s0")
+        if on.device_index != self.device:
+            raise Unsupported(f"line {statement.line}: PyTorch's tensors are of their stream's "
+                              "device")
+        line = f"alloc {name} {bytes_of(size)} {stream[0] if stream else 's0'}"
         try:
-            with torch.cuda.stream(self.stream(stream)):
-                tensor = torch.empty(bytes_of(size), dtype=torch.uint8,
-                                     device=f"cuda:{self.stream(stream).device_index}")
-        except torch.cuda.OutOfMemoryError:
+            with torch.cuda.stream(on):
+                tensor = torch.empty(bytes_of(size), dtype=torch.uint8, device=on.device)
+        except torch.cuda.OutOfMemoryError as error:
+            if "preemptively rejected" in str(error):
+                self.lines.append(f"{line} -> rejected")
+                return
             self.lines.append(f"{line} -> out_of_memory")
             self.expect_failure()
             return
         self.tensors[name] = tensor
         address = tensor.data_ptr()
         self.lines.append(f"{line} = {address:#x}" if address else line)
+        if statement.address is not None:
+            self.recorded += 1
+            if statement.address != address:
+                self.strays.append(f"line {statement.line}: {line}: {address:#x}, recorded "
+                                   f"{statement.address:#x}")
 
     def expect_failure(self) -> None:
         device, tried, allowed, free = self.out_of_memory
@@ -140,13 +189,15 @@ class Wheel:
 
     def do_use(self, statement: Statement) -> None:
         name, stream = statement.arguments
-        self.tensors[name].record_stream(self.stream(stream))
+        tensor, by = self.tensors[name], self.stream(stream)
+        tensor.record_stream(by)
+        elsewhere = tensor.device.index != by.device_index
+        self.census.see("a block used " + ("on another device" if elsewhere else "by a stream"))
         self.lines.append(statement.text())
 
     def do_launch(self, statement: Statement) -> None:
         stream, _, ticks = statement.arguments
-        handle = ctypes.c_void_p(self.stream(stream).cuda_stream)
-        if self.cuda.cairn_sim_launch(handle, ctypes.c_ulonglong(int(ticks))) != 0:
+        if not self.machine.launch(self.stream(stream).cuda_stream, int(ticks)):
             raise RuntimeError(f"line {statement.line}: the simulated launch failed")
         self.lines.append(statement.text())
 
@@ -156,7 +207,7 @@ class Wheel:
         self.lines.append(statement.text())
 
     def do_advance(self, statement: Statement) -> None:
-        self.cuda.cairn_sim_advance(ctypes.c_ulonglong(int(statement.arguments[0])))
+        self.machine.advance(int(statement.arguments[0]))
         self.lines.append(statement.text())
 
     def do_sync(self, statement: Statement) -> None:
@@ -180,8 +231,7 @@ class Wheel:
         self.lines.append(statement.text())
 
     # ---- what PyTorch says of itself ----
-    def expect_totals(self, device: int) -> None:
-        totals = torch.cuda.memory_stats(device)
+    def expect_totals(self, device: int, totals: dict) -> None:
         for query, key in TOTALS.items():
             self.lines.append(f"expect {query}@{device} == {totals.get(key, 0)}")
 

@@ -69,6 +69,7 @@ StepResult World::Impl::step(const Statement& statement) {
   invariants::Recorder recorder;
   statement_ = &statement;
   operated_ = false;
+  deed_ = {};
   next_segment_place_.reset();
   used_block_.reset();
   changed_streams_ = false;

@@ -94,7 +94,7 @@ class World {
 
   // ---- for observers ----
   DeviceIndex device_count() const;
-  // What the last operation of the allocator did.
+  // What the allocator did at the last statement; nothing where it was not reached.
   const Deed& deed() const;
   BlockMap map(DeviceIndex device) const;  // Of the production allocator.
   // The memory that the allocator has from the driver and did not give back, in order of address.

@@ -172,7 +172,7 @@ class World::Impl {
   std::uint64_t operations_ = 0;                                    // Of the allocator.
   std::set<DeviceIndex> lost_devices_;                              // Seen by wind_down().
 
-  Deed deed_;  // The last one.
+  Deed deed_;  // Of this statement.
 
   // Of the statement that is carried out.
   const Statement* statement_ = nullptr;

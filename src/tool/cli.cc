@@ -70,6 +70,8 @@ void add_run(CLI::App& app, RunCommand& run, Shared& shared) {
   CLI::App* const command = app.add_subcommand(
       "run", "Run programs in lockstep with the reference model, every invariant checked");
   command->add_option("FILE", run.files, "Programs, or recordings to be imported")->required();
+  command->add_flag("--calls", run.with_calls,
+                    "Print the allocator's driver calls too, a line each with that of the program");
   add_shared(*command, shared);
 }
 

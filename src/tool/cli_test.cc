@@ -14,6 +14,7 @@ namespace cairn::tool {
 namespace {
 
 using ::testing::HasSubstr;
+using ::testing::Not;
 using ::testing::StartsWith;
 
 // Runs `cairn` in process, in a folder of its own.
@@ -100,6 +101,26 @@ TEST_F(Cli, RunSaysWhatHolds) {
   EXPECT_THAT(out(), StartsWith(file + ": holds, 3 operations, peak allocated 1.00 MiB"));
 }
 
+TEST_F(Cli, RunTellsTheDriversCallsOfEachLine) {
+  const std::string ends = write("ends.program", "alloc a 1MiB\nfree a\nempty_cache\nalloc b 1\n");
+  EXPECT_EQ(cairn({"run", "--calls", ends}), 0);
+  EXPECT_THAT(out(), StartsWith(ends + ":1: malloc device=0 size=2097152 address=0x"));
+  EXPECT_THAT(out(), HasSubstr("\n" + ends + ":3: stream_sync device=0 stream=0x1\n" + ends +
+                               ":3: free device=0 address=0x"));
+  EXPECT_THAT(out(), HasSubstr("\n" + ends + ":4: malloc device=0 size=2097152 address=0x"));
+  EXPECT_THAT(out(), Not(HasSubstr(ends + ":2:"))) << "no call was made there";
+}
+
+TEST_F(Cli, RunTellsTheDriversCallsInJsonToo) {
+  const std::string file = write("good.program", holds);
+  EXPECT_EQ(cairn({"run", "--calls", "--json", file}), 0);
+  const auto calls = nlohmann::json::parse(out())["calls"];
+  ASSERT_EQ(calls.size(), 1u);
+  EXPECT_EQ(calls[0][0], 1);
+  EXPECT_THAT(calls[0][1].get<std::string>(),
+              StartsWith("malloc device=0 size=2097152 address=0x"));
+}
+
 TEST_F(Cli, RunNamesLineExpectedAndFound) {
   const std::string file = write("bad.program", violated);
   EXPECT_EQ(cairn({"run", file}), 1);
@@ -135,6 +156,14 @@ TEST_F(Cli, RunPrintsOneJsonObjectForEachFile) {
   EXPECT_EQ(first["verdict"], "holds");
   EXPECT_EQ(first["operations"], 3);
   EXPECT_EQ(first["peak_allocated"], 1 << 20);
+  EXPECT_FALSE(first.contains("calls")) << "nobody asked for them";
+  const auto& statistics = first["statistics"][0];
+  EXPECT_EQ(statistics["allocated_bytes.all.current"], 0);
+  EXPECT_EQ(statistics["allocated_bytes.small_pool.peak"], 1 << 20);
+  EXPECT_EQ(statistics["allocated_bytes.small_pool.freed"], 1 << 20);
+  EXPECT_EQ(statistics["allocated_bytes.large_pool.allocated"], 0);
+  EXPECT_EQ(statistics["segment.all.current"], 1);
+  EXPECT_EQ(statistics["num_device_alloc"], 1);
   std::getline(lines, line);
   const auto second = nlohmann::json::parse(line);
   EXPECT_EQ(second["verdict"], "violated");

@@ -13,6 +13,7 @@ namespace cairn::tool {
 // Runs programs in lockstep with the reference model, with all checkers and the judge.
 struct RunCommand {
   std::vector<std::string> files;
+  bool with_calls = false;  // The allocator's driver calls are printed.
   LoadOptions load;
 
   ExitCode operator()(const Console& console) const;

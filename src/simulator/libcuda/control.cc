@@ -3,6 +3,7 @@
 #include <cuda.h>
 
 #include <cstdio>
+#include <cstring>
 #include <string>
 #include <vector>
 
@@ -109,6 +110,27 @@ int cairn_sim_violations(char* text, int size) {
     return CUDA_SUCCESS;
   });
   return count;
+}
+
+int cairn_sim_next_address(int device, unsigned long long address) {
+  return cairn::simulator::with_machine([&](Machine& machine) {
+    const bool is_set{machine.gpu.set_next_address(device, Address{address})};
+    return is_set ? CUDA_SUCCESS : CUDA_ERROR_INVALID_VALUE;
+  });
+}
+
+std::size_t cairn_sim_take_calls(char* text, std::size_t size) {
+  std::size_t needed = 0;
+  cairn::simulator::with_machine([&](Machine& machine) {
+    std::string& calls =
+        machine.untold_calls ? *machine.untold_calls : machine.untold_calls.emplace();
+    needed = calls.size() + 1;
+    if (needed > size) return CUDA_SUCCESS;
+    std::memcpy(text, calls.c_str(), needed);
+    calls.clear();
+    return CUDA_SUCCESS;
+  });
+  return needed;
 }
 
 }  // extern "C"

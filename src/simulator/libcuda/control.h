@@ -50,6 +50,18 @@ int cairn_sim_take_back(const void* address, size_t size, struct CUstream_st* co
  * many there are. */
 int cairn_sim_violations(char* text, int size);
 
+/* Where the device's next allocation lies, once; what cannot be there lies where it would by
+ * itself. */
+int cairn_sim_next_address(int device, unsigned long long address);
+
+/* What was asked of the driver since this was last called, one call a line with what it gave:
+ * "malloc device=0 size=2097152 address=0x100000000000". The kinds are those that an allocator
+ * makes: of memory, events, waits and queries, by the driver's names or the runtime's. They are
+ * kept from the first call of this function on. Gives the size of the text with the final 0, or 0
+ * where there is no machine; where it is more than `size` nothing is written, and the calls stay
+ * for the next time. */
+size_t cairn_sim_take_calls(char* text, size_t size);
+
 #ifdef __cplusplus
 }
 #endif

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "driver/call_text.h"
 #include "simulator/libcuda/environment.h"
 
 namespace cairn::simulator {
@@ -67,6 +68,10 @@ DeviceIndex Machine::device_of(EventHandle event, CUcontext current) const {
   return found == events_.end() ? current->device : found->second.device;
 }
 
+void Machine::note(const RecordedCall& call) {
+  if (untold_calls) *untold_calls += text_of(call) + "\n";
+}
+
 EventFacts* Machine::facts_of(EventHandle event) {
   const auto found = events_.find(event.value);
   return found == events_.end() ? nullptr : &found->second;
@@ -78,7 +83,7 @@ bool make_machine() {
   const auto settings = machine_settings();
   if (!settings) return false;
   the_machine() = std::make_unique<Machine>(settings->devices);
-  for (const FaultPlan& plan : settings->faults) the_machine()->calls.add(plan);
+  for (const FaultPlan& plan : settings->faults) the_machine()->faults.add(plan);
   return true;
 }
 
@@ -110,7 +115,8 @@ std::mutex& machine_mutex() {
   return mutex;
 }
 
-void tell_violations(Machine& machine) {
+void conclude(Machine& machine) {
+  for (const RecordedCall& call : machine.calls.take_record()) machine.note(call);
   const std::size_t count = machine.gpu.violation_count();
   if (count == machine.violations_told) return;
   const JudgeReaction reaction = judge_reaction();

@@ -14,9 +14,11 @@
 #include <mutex>
 #include <new>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "driver/fault_injector.h"
+#include "driver/recording_driver.h"
 #include "simulator/libcuda/memory_book.h"
 #include "simulator/simulated_driver.h"
 #include "simulator/simulated_gpu.h"
@@ -48,10 +50,15 @@ class Machine {
 
   SimulatedGpu gpu;
   SimulatedDriver driver{gpu};
-  FaultInjector calls{driver};  // The driver's calls, of which some are to fail.
+  FaultInjector faults{driver};
+  RecordingDriver calls{faults};  // The driver's calls, of which some are to fail.
   MemoryBook memory;
   std::size_t violations_told = 0;
+  // The driver's calls in words, a line each, for who wants to be told of them; none: nobody does.
+  std::optional<std::string> untold_calls;
   std::vector<int> primary_holds;  // How often each device's primary context is held.
+
+  void note(const RecordedCall& call);  // One that `calls` does not see.
 
   CUcontext primary_context(DeviceIndex device) { return &contexts_[index_of(device)]; }
   bool has(CUcontext context) const;
@@ -91,8 +98,9 @@ std::mutex& machine_mutex();
 // Null before cuInit. For the holder of machine_mutex() alone.
 Machine* machine();
 
-// Prints what the judge has found since it was last called, or ends the program for it.
-void tell_violations(Machine& machine);
+// After each call: prints what the judge has found since the last one, or ends the program for it,
+// and puts the driver's calls into words where somebody wants to be told of them.
+void conclude(Machine& machine);
 
 // What act(machine) gives, under the mutex.
 template <class Act>
@@ -101,7 +109,7 @@ CUresult with_machine(Act&& act) {
   if (machine() == nullptr) return CUDA_ERROR_NOT_INITIALIZED;
   try {  // Nothing may be thrown at who called it by C.
     const CUresult done = act(*machine());
-    tell_violations(*machine());
+    conclude(*machine());
     return done;
   } catch (const std::bad_alloc&) {
     return CUDA_ERROR_OUT_OF_MEMORY;

@@ -131,6 +131,10 @@ CUresult stream_synchronize(CUstream stream) {
 CUresult stream_query(CUstream stream) {
   return on_stream(stream, [&](Machine& machine, StreamRef named) {
     const auto is_done = machine.gpu.stream_query(named);
+    machine.note({.call = DriverCall::stream_query,
+                  .device = named.device,
+                  .stream = named.handle,
+                  .status = is_done ? CudaStatus::success : is_done.error()});
     if (is_done && !*is_done) return CUDA_ERROR_NOT_READY;
     return code_of(is_done);
   });
@@ -140,7 +144,13 @@ CUresult stream_wait_event(CUstream stream, CUevent event, unsigned int) {
   return on_stream(stream, [&](Machine& machine, StreamRef named) {
     const EventFacts* const facts = machine.facts_of(handle_of(event));
     const DeviceIndex device = facts == nullptr ? named.device : facts->device;
-    return code_of(machine.gpu.stream_wait(named, device, handle_of(event)));
+    const auto waits = machine.gpu.stream_wait(named, device, handle_of(event));
+    machine.note({.call = DriverCall::stream_wait,
+                  .device = named.device,
+                  .stream = named.handle,
+                  .event = handle_of(event),
+                  .status = waits ? CudaStatus::success : waits.error()});
+    return code_of(waits);
   });
 }
 

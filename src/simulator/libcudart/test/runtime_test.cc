@@ -38,6 +38,12 @@ class SimulatedRuntime : public testing::Test {
     cairn_sim_violations(text, sizeof text);
     return text;
   }
+  // What the driver was asked since this was last called.
+  static std::string calls() {
+    std::string text(cairn_sim_take_calls(nullptr, 0), '\0');
+    cairn_sim_take_calls(text.data(), text.size());
+    return text.c_str();
+  }
   static void* allocated(std::size_t size) {
     void* memory = nullptr;
     EXPECT_EQ(cudaMalloc(&memory, size), cudaSuccess);
@@ -161,6 +167,66 @@ TEST_F(SimulatedRuntime, EachDeviceHasItsMemory) {
   EXPECT_EQ(cudaGetDevice(&device), cudaSuccess);
   EXPECT_EQ(device, 1);
   EXPECT_EQ(violations(), "");
+}
+
+TEST_F(SimulatedRuntime, TheNextAllocationLiesWhereItIsWanted) {
+  restart_with("CAIRN_SIM_DEVICES", "2");
+  constexpr unsigned long long wanted = 0x7f0000200000;
+  ASSERT_EQ(cairn_sim_next_address(1, wanted), 0);
+  void* const elsewhere = allocated(1);  // Of device 0.
+  EXPECT_NE(elsewhere, reinterpret_cast<void*>(wanted));
+  ASSERT_EQ(cudaSetDevice(1), cudaSuccess);
+  EXPECT_EQ(allocated(1), reinterpret_cast<void*>(wanted));
+  EXPECT_NE(allocated(1), reinterpret_cast<void*>(wanted)) << "once";
+  EXPECT_NE(cairn_sim_next_address(1, wanted), 0) << "it is taken";
+  EXPECT_NE(cairn_sim_next_address(2, wanted), 0) << "there is no such device";
+}
+
+TEST_F(SimulatedRuntime, TellsWhatTheDriverWasAsked) {
+  allocated(1);
+  EXPECT_EQ(calls(), "") << "nobody wanted to be told";
+  ASSERT_EQ(cairn_sim_next_address(0, 0x7f0000200000), 0);
+  void* const memory = allocated(4096);
+  EXPECT_EQ(calls(), "malloc device=0 size=4096 address=0x7f0000200000\n");
+  void* none = nullptr;
+  EXPECT_EQ(cudaMalloc(&none, std::size_t{1} << 50), cudaErrorMemoryAllocation);
+  cudaStream_t stream = nullptr;
+  cudaEvent_t event = nullptr;
+  ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  ASSERT_EQ(cudaEventCreateWithFlags(&event, cudaEventDisableTiming), cudaSuccess);
+  calls();
+  ASSERT_EQ(cairn_sim_launch(stream, 10), 0);
+  ASSERT_EQ(cudaEventRecord(event, stream), cudaSuccess);
+  ASSERT_EQ(cudaStreamWaitEvent(nullptr, event, 0), cudaSuccess);
+  ASSERT_EQ(cudaEventQuery(event), cudaErrorNotReady);
+  ASSERT_EQ(cudaStreamQuery(stream), cudaSuccess) << "a query lets time go by";
+  std::string told = calls();
+  for (const char* handle : {"stream", "event"}) {  // Their numbers are the machine's own.
+    const std::string name = std::string(" ") + handle + "=0x";
+    for (std::size_t at = told.find(name); at != std::string::npos; at = told.find(name, at + 1)) {
+      if (told.compare(at + name.size(), 1, "0") == 0) continue;  // The default stream.
+      told.erase(at + name.size(), told.find_first_of(" \n", at + name.size()) - at - name.size());
+    }
+  }
+  EXPECT_EQ(told,
+            "event_record device=0 stream=0x event=0x\n"
+            "stream_wait device=0 stream=0x0 event=0x\n"
+            "event_query device=0 event=0x runs\n"
+            "stream_query device=0 stream=0x\n");
+  ASSERT_EQ(cudaStreamSynchronize(stream), cudaSuccess);
+  ASSERT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_NE(calls().find("\nfree device=0 address=0x7f0000200000\n"), std::string::npos);
+}
+
+TEST_F(SimulatedRuntime, CallsThatDoNotFitStayForTheNextTime) {
+  ASSERT_EQ(calls(), "");
+  allocated(1);
+  char text[8] = "before";
+  const std::size_t needed = cairn_sim_take_calls(text, sizeof text);
+  EXPECT_GT(needed, sizeof text);
+  EXPECT_STREQ(text, "before");
+  EXPECT_EQ(calls().size() + 1, needed);
+  EXPECT_EQ(calls(), "");
 }
 
 TEST_F(SimulatedRuntime, APoolIsAsGoodAsTheDevice) {
