@@ -10,6 +10,8 @@ import ctypes
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+import cairn
+
 READ, WRITE = 1, 2
 CUDA = ctypes.CDLL("libcuda.so.1")
 _USE_NOTHING = ("empty", "detach", "set_", "resize_", "is_pinned", "_has_")
@@ -44,7 +46,7 @@ def handle_of(stream) -> int:
 
 
 class JudgedCairn:
-    """libcairn_judged.so, for the package `cairn`, which has to be imported before."""
+    """libcairn_judged.so over the package `cairn`, whose libcairn.so is loaded already."""
 
     def __init__(self):
         self.library = ctypes.CDLL("libcairn_judged.so")
@@ -52,11 +54,15 @@ class JudgedCairn:
     def _address(self, name: str) -> int:
         return ctypes.cast(getattr(self.library, name), ctypes.c_void_p).value
 
-    def allocator(self, plugged):
-        """As cairn.pytorch_allocator() has made it, but for the judge."""
-        del plugged
-        return torch._C._cuda_customAllocator(self._address("judged_alloc"),
-                                              self._address("judged_free"))
+    def use_in_pytorch(self, hook: bool = True) -> None:
+        """As cairn.use_in_pytorch(), with the judge told; without the hook PyTorch's
+        record_stream() does not reach Cairn."""
+        plugged = torch._C._cuda_customAllocator(self._address("judged_alloc"),
+                                                 self._address("judged_free"))
+        for name, address in cairn._native.torch_functions().items():
+            if hook or name != "record_stream":
+                getattr(plugged, f"set_{name}_fn")(address)
+        torch._C._cuda_changeCurrentAllocator(plugged)
 
     def use(self, address: int, stream: int) -> None:
         self.library.judged_use(ctypes.c_void_p(address), ctypes.c_void_p(stream))
@@ -73,34 +79,53 @@ class History:
     """PyTorch's own allocator, whose history tells what it handed out and took back."""
 
     def __init__(self):
-        torch.cuda.memory._record_memory_history("all", context=None, stacks="python",
-                                                 max_entries=2**20)
-        self.seen = 0
-        self.requests: list[tuple[str, int, int]] = []
+        self.lines: list[str] = []
+        self.streams = {0: "s0"}
+        self.requests = 0
+        self.held: dict[int, int] = {}  # Numbers of blocks by address.
         self.told: dict[int, list[int]] = {}
+        self._begin()
+
+    def _begin(self) -> None:
+        torch.cuda.memory._record_memory_history("all", context=None, stacks="python",
+                                                 max_entries=2**16, clear_history=True)
+
+    def name_of(self, stream: int) -> str:
+        return self.streams.setdefault(stream, f"s{len(self.streams)}")
 
     def use(self, address: int, stream: int) -> None:
         self.told.setdefault(address, []).append(stream)
+        self.lines.append(f"use b{self.held[address]} {self.name_of(stream)}")
 
     def poll(self) -> None:
-        traces = torch.cuda.memory._snapshot()["device_traces"][0]
-        for entry in traces[self.seen:]:
+        news = torch.cuda.memory._snapshot()["device_traces"][0]
+        for entry in news:
             self._tell(entry)
-        self.seen = len(traces)
+        if news:
+            self._begin()
 
     def _tell(self, entry: dict) -> None:
         action, address, size = entry["action"], entry["addr"], entry["size"]
         if action == "alloc":
+            self.requests += 1
+            self.held[address] = self.requests
+            self.lines.append(f"alloc b{self.requests} {size} {self.name_of(entry['stream'])}")
             CUDA.cairn_sim_hand_out(ctypes.c_void_p(entry["stream"]), ctypes.c_void_p(address),
                                     ctypes.c_size_t(size))
         elif action == "free_requested":
+            self.lines.append(f"free b{self.held.pop(address)}")
             told = self.told.pop(address, [])
             CUDA.cairn_sim_take_back(ctypes.c_void_p(address), ctypes.c_size_t(size),
                                      (ctypes.c_void_p * len(told))(*told),
                                      ctypes.c_size_t(len(told)))
-        else:
-            return
-        self.requests.append((action, size, entry["stream"]))
+        elif action == "oom":
+            self.requests += 1
+            self.lines.append("# a request failed")
+
+    def write(self, path: str, memory: int) -> None:
+        streams = [f"stream {name}" for handle, name in self.streams.items() if handle]
+        with open(path, "w", encoding="utf-8") as file:
+            print(f"gpu 0 memory={memory}", *streams, *self.lines, sep="\n", file=file)
 
 
 class Telling(TorchDispatchMode):

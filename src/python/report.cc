@@ -55,6 +55,7 @@ py::dict to_python(const BlockInfo& block) {
   out["size"] = block.size_bytes;
   out["requested_size"] = block.requested_size_bytes;
   out["state"] = word_of(block.state);
+  out["frames"] = py::list();
   return out;
 }
 
@@ -80,6 +81,7 @@ py::dict to_python(const SegmentInfo& segment) {
   out["segment_type"] = segment.is_large ? "large" : "small";
   out["segment_pool_id"] = py::make_tuple(0, 0);
   out["is_expandable"] = false;
+  out["frames"] = py::list();
   out["blocks"] = blocks;
   return out;
 }
@@ -97,7 +99,8 @@ py::dict to_python(const DeviceStats& stats) {
   put(out, "oversize_allocations", stats.oversize_allocations);
   put(out, "oversize_segments", stats.oversize_segments);
   for (const auto& [name, member] : counts) out[name] = stats.*member;
-  out["max_split_size"] = stats.max_split_size_bytes;
+  // PyTorch's unlimited is -1, as ours is all bits.
+  out["max_split_size"] = static_cast<std::int64_t>(stats.max_split_size_bytes);
   return out;
 }
 
