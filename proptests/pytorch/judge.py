@@ -105,7 +105,7 @@ class History:
             self._begin()
 
     def _tell(self, entry: dict) -> None:
-        action, address, size = entry["action"], entry["addr"], entry["size"]
+        action, address, size = entry["action"], entry.get("addr"), entry["size"]
         if action == "alloc":
             self.requests += 1
             self.held[address] = self.requests
