@@ -85,7 +85,7 @@ def out_of_memory() -> None:
     except torch.cuda.OutOfMemoryError as error:
         raise AssertionError("a plugged allocator raised torch.OutOfMemoryError") from error
     except RuntimeError as error:
-        message = str(error)
+        raised, message = type(error).__name__, str(error)
     else:
         raise AssertionError("300 MiB of 224 were given")
     same("CUDA out of memory. Tried to allocate 300.00 MiB" in message, True, message)
@@ -106,7 +106,7 @@ def out_of_memory() -> None:
         raise AssertionError("the limit did nothing")
     torch.cuda.set_per_process_memory_fraction(1.0)
     same(mib(310).numel(), 310 * MIB, "without the limit there is room")
-    print(f"RuntimeError: {message.splitlines()[0]}")
+    print(f"{raised}: {message.splitlines()[0]}")
 
 
 def statistics() -> None:

@@ -61,7 +61,7 @@ void raise(const Error& error) {
 }  // namespace
 
 void translate_exceptions() {
-  py::register_exception_translator([](std::exception_ptr thrown) {
+  py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
     } catch (const Exception& failure) {

@@ -7,7 +7,7 @@
 
 namespace cairn::python {
 
-// From now on what a function of the module throws becomes the exception that belongs to it.
+// From now on what a function of this module throws becomes the exception that belongs to it.
 void translate_exceptions();
 
 // The exception that the error would be raised as. The caller holds the GIL. REQUIRES: error.code
