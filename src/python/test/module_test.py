@@ -60,7 +60,14 @@ class OverSimulatedCuda(unittest.TestCase):
         cairn.empty_cache()
         cairn.reset_peak_memory_stats()
         cairn.reset_accumulated_memory_stats()
-        self.assertEqual(cairn.memory_reserved(), 0, "a test left memory")
+        self.assertEqual(cairn.memory_reserved(), 0)
+
+    def tearDown(self):  # What a test that failed has left would fail the others.
+        cairn.set_memory_fraction(1)
+        for segment in cairn.memory_map(0) + cairn.memory_map(1):
+            for block in segment["blocks"]:
+                if block["state"] == "active_allocated":
+                    cairn.free(block["address"])
 
     def test_allocate_and_free(self):
         block = cairn.allocate(3 * MIB)
