@@ -61,6 +61,7 @@ void raise(const Error& error) {
 }  // namespace
 
 void translate_exceptions() {
+  // NOLINTNEXTLINE(performance-unnecessary-value-param): the type that pybind11 takes.
   py::register_local_exception_translator([](std::exception_ptr thrown) {
     try {
       if (thrown) std::rethrow_exception(thrown);
