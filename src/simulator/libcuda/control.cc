@@ -36,6 +36,14 @@ DeviceIndex device_of(const Machine& machine, Span range, DeviceIndex otherwise)
   return region == nullptr ? otherwise : region->device;
 }
 
+// A message a line, as far as there is room. Gives how many there are.
+int in_lines(const std::vector<std::string>& messages, char* text, int size) {
+  std::string words;
+  for (const std::string& message : messages) words += message + "\n";
+  std::snprintf(text, static_cast<std::size_t>(size), "%s", words.c_str());
+  return static_cast<int>(messages.size());
+}
+
 }  // namespace
 
 extern "C" {
@@ -99,17 +107,21 @@ void cairn_sim_advance(unsigned long long ticks) {
 }
 
 int cairn_sim_violations(char* text, int size) {
-  int count = 0;
+  std::vector<std::string> messages;
   cairn::simulator::with_machine([&](Machine& machine) {
-    std::string words;
-    for (const auto& violation : machine.gpu.violations()) {
-      words += violation.message + "\n";
-      ++count;
-    }
-    std::snprintf(text, static_cast<std::size_t>(size), "%s", words.c_str());
+    for (const auto& violation : machine.gpu.violations()) messages.push_back(violation.message);
     return CUDA_SUCCESS;
   });
-  return count;
+  return in_lines(messages, text, size);
+}
+
+int cairn_sim_mistakes(char* text, int size) {
+  std::vector<std::string> messages;
+  cairn::simulator::with_machine([&](Machine& machine) {
+    messages = machine.gpu.mistakes();
+    return CUDA_SUCCESS;
+  });
+  return in_lines(messages, text, size);
 }
 
 int cairn_sim_next_address(int device, unsigned long long address) {

@@ -49,6 +49,9 @@ int cairn_sim_take_back(const void* address, size_t size, struct CUstream_st* co
 /* What the judge has seen, in words, one a line, up to `size` bytes with the final 0; gives how
  * many there are. */
 int cairn_sim_violations(char* text, int size);
+/* The same of what the program did wrong, and the allocator could not know: work on a stream that
+ * was not told at the take-back, or that is not ordered after what stood on the memory's own. */
+int cairn_sim_mistakes(char* text, int size);
 
 /* Where the device's next allocation lies, once; what cannot be there lies where it would by
  * itself. */

@@ -76,6 +76,24 @@ TEST_F(SimulatedRuntime, TheJudgeSeesWhatAnAllocatorHandsOutAgainTooEarly) {
   EXPECT_NE(violations().find("unordered with an earlier one"), std::string::npos) << violations();
 }
 
+TEST_F(SimulatedRuntime, TheJudgeTellsTheProgramsOwnMistakesApart) {
+  void* const memory = allocated(4096);
+  cudaStream_t streams[2] = {};
+  for (cudaStream_t& stream : streams) {
+    ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+  }
+  char text[4096] = {};
+  ASSERT_EQ(cairn_sim_hand_out(streams[0], memory, 512), 0);
+  cairn_sim_touch(streams[1], memory, 512, CAIRN_SIM_WRITE);
+  ASSERT_EQ(cairn_sim_take_back(memory, 512, nullptr, 0), 0);  // Not told of streams[1].
+  ASSERT_EQ(cairn_sim_hand_out(streams[0], memory, 512), 0);
+  EXPECT_EQ(cairn_sim_mistakes(text, sizeof text), 0);
+  cairn_sim_touch(streams[0], memory, 512, CAIRN_SIM_WRITE);
+  EXPECT_EQ(violations(), "");
+  EXPECT_EQ(cairn_sim_mistakes(text, sizeof text), 1);
+  EXPECT_NE(std::string(text).find("512 bytes"), std::string::npos) << text;
+}
+
 TEST_F(SimulatedRuntime, TheJudgeEndsTheProgramWhereThatIsWanted) {
   void* const memory = allocated(4096);
   ASSERT_EQ(cudaFree(memory), cudaSuccess);
