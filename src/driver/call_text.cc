@@ -11,20 +11,6 @@ void add_handle(std::string& text, const char* name, std::uint64_t value) {
   text += std::string(" ") + name + "=" + in_words(Address{value});
 }
 
-bool takes_stream(DriverCall call) {
-  switch (call) {
-    case DriverCall::event_record:
-    case DriverCall::stream_wait:
-    case DriverCall::stream_query:
-    case DriverCall::stream_sync:
-    case DriverCall::stream_ctx:
-    case DriverCall::stream_id:
-      return true;
-    default:
-      return false;
-  }
-}
-
 }  // namespace
 
 std::string text_of(const RecordedCall& call) {

@@ -33,4 +33,18 @@ std::optional<DriverCall> driver_call_from(std::string_view name) {
   return static_cast<DriverCall>(found - names.begin());
 }
 
+bool takes_stream(DriverCall call) {
+  switch (call) {
+    case DriverCall::event_record:
+    case DriverCall::stream_wait:
+    case DriverCall::stream_query:
+    case DriverCall::stream_sync:
+    case DriverCall::stream_ctx:
+    case DriverCall::stream_id:
+      return true;
+    default:
+      return false;
+  }
+}
+
 }  // namespace cairn

@@ -51,4 +51,7 @@ inline constexpr int driver_call_count = static_cast<int>(DriverCall::memset) + 
 std::string_view to_string(DriverCall call);
 std::optional<DriverCall> driver_call_from(std::string_view name);
 
+// Whether a stream is what the call is about.
+bool takes_stream(DriverCall call);
+
 }  // namespace cairn

@@ -1,47 +1,25 @@
 #include "python/report.h"
 
-#include <array>
 #include <string>
+
+#include "base/stat_members.h"
 
 namespace cairn::python {
 namespace {
 
 namespace py = pybind11;
 
-struct ArrayName {
-  const char* name;
-  StatArray DeviceStats::* member;
-};
-constexpr std::array<ArrayName, 9> arrays{{
-    {"allocation", &DeviceStats::allocation},
-    {"segment", &DeviceStats::segment},
-    {"active", &DeviceStats::active},
-    {"inactive_split", &DeviceStats::inactive_split},
-    {"allocated_bytes", &DeviceStats::allocated_bytes},
-    {"reserved_bytes", &DeviceStats::reserved_bytes},
-    {"active_bytes", &DeviceStats::active_bytes},
-    {"inactive_split_bytes", &DeviceStats::inactive_split_bytes},
-    {"requested_bytes", &DeviceStats::requested_bytes},
-}};
-
-struct CountName {
-  const char* name;
-  std::int64_t DeviceStats::* member;
-};
-constexpr std::array<CountName, 6> counts{{
-    {"num_alloc_retries", &DeviceStats::num_alloc_retries},
-    {"num_ooms", &DeviceStats::num_ooms},
-    {"num_oom_rejections", &DeviceStats::num_oom_rejections},
-    {"num_sync_all_streams", &DeviceStats::num_sync_all_streams},
-    {"num_device_alloc", &DeviceStats::num_device_alloc},
-    {"num_device_free", &DeviceStats::num_device_free},
-}};
-
 void put(py::dict& into, const std::string& name, const Stat& stat) {
   into[py::str(name + ".current")] = stat.current;
   into[py::str(name + ".peak")] = stat.peak;
   into[py::str(name + ".allocated")] = stat.allocated;
   into[py::str(name + ".freed")] = stat.freed;
+}
+
+void put(py::dict& into, const std::string& name, const StatArray& array) {
+  put(into, name + ".all", array.all);
+  put(into, name + ".small_pool", array.small_pool);
+  put(into, name + ".large_pool", array.large_pool);
 }
 
 // The word of PyTorch's snapshots for "freed, and waits for events".
@@ -90,15 +68,9 @@ py::dict to_python(const SegmentInfo& segment) {
 
 py::dict to_python(const DeviceStats& stats) {
   py::dict out;
-  for (const auto& [name, member] : arrays) {
-    const StatArray& array = stats.*member;
-    put(out, std::string(name) + ".all", array.all);
-    put(out, std::string(name) + ".small_pool", array.small_pool);
-    put(out, std::string(name) + ".large_pool", array.large_pool);
-  }
-  put(out, "oversize_allocations", stats.oversize_allocations);
-  put(out, "oversize_segments", stats.oversize_segments);
-  for (const auto& [name, member] : counts) out[name] = stats.*member;
+  for (const auto& [name, member] : array_members) put(out, name, stats.*member);
+  for (const auto& [name, member] : stat_members) put(out, name, stats.*member);
+  for (const auto& [name, member] : count_members) out[name] = stats.*member;
   // PyTorch's unlimited is -1, as ours is all bits.
   out["max_split_size"] = static_cast<std::int64_t>(stats.max_split_size_bytes);
   return out;

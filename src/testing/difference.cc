@@ -4,39 +4,11 @@
 #include <array>
 #include <utility>
 
+#include "base/stat_members.h"
 #include "testing/printer.h"
 
 namespace cairn::testing {
 namespace {
-
-template <class T>
-struct Member {
-  const char* name;
-  T DeviceStats::* pointer;
-};
-constexpr auto stat_arrays = std::to_array<Member<StatArray>>({
-    {"allocation", &DeviceStats::allocation},
-    {"segment", &DeviceStats::segment},
-    {"active", &DeviceStats::active},
-    {"inactive_split", &DeviceStats::inactive_split},
-    {"allocated_bytes", &DeviceStats::allocated_bytes},
-    {"reserved_bytes", &DeviceStats::reserved_bytes},
-    {"active_bytes", &DeviceStats::active_bytes},
-    {"inactive_split_bytes", &DeviceStats::inactive_split_bytes},
-    {"requested_bytes", &DeviceStats::requested_bytes},
-});
-constexpr auto stats = std::to_array<Member<Stat>>({
-    {"oversize_allocations", &DeviceStats::oversize_allocations},
-    {"oversize_segments", &DeviceStats::oversize_segments},
-});
-constexpr auto counts = std::to_array<Member<std::int64_t>>({
-    {"num_alloc_retries", &DeviceStats::num_alloc_retries},
-    {"num_ooms", &DeviceStats::num_ooms},
-    {"num_oom_rejections", &DeviceStats::num_oom_rejections},
-    {"num_sync_all_streams", &DeviceStats::num_sync_all_streams},
-    {"num_device_alloc", &DeviceStats::num_device_alloc},
-    {"num_device_free", &DeviceStats::num_device_free},
-});
 
 std::string describe_stat(const Stat& stat) {
   return "current " + std::to_string(stat.current) + ", peak " + std::to_string(stat.peak) +
@@ -55,11 +27,6 @@ std::optional<Difference> compare_stat(const std::string& name, const StatArray&
   if (auto difference = compare_stat(name + ".small_pool", expected.small_pool, found.small_pool))
     return difference;
   return compare_stat(name + ".large_pool", expected.large_pool, found.large_pool);
-}
-
-bool takes_stream(DriverCall call) {
-  return call == DriverCall::event_record || call == DriverCall::stream_sync ||
-         call == DriverCall::stream_ctx || call == DriverCall::stream_id;
 }
 
 template <class T>
@@ -145,11 +112,11 @@ std::string describe(const BlockInfo& block) {
 
 std::optional<Difference> compare(const DeviceStats& expected, const DeviceStats& found) {
   if (expected == found) return std::nullopt;
-  for (const auto& [name, member] : stat_arrays)
+  for (const auto& [name, member] : array_members)
     if (auto difference = compare_stat(name, expected.*member, found.*member)) return difference;
-  for (const auto& [name, member] : stats)
+  for (const auto& [name, member] : stat_members)
     if (auto difference = compare_stat(name, expected.*member, found.*member)) return difference;
-  for (const auto& [name, member] : counts) {
+  for (const auto& [name, member] : count_members) {
     const std::string prefix = std::string(name) + ": ";
     if (expected.*member != found.*member)
       return Difference{prefix + std::to_string(expected.*member),

@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "base/stat_members.h"
+
 namespace cairn::tool {
 namespace {
 
@@ -24,23 +26,9 @@ void add(Json& json, const std::string& name, const StatArray& stats) {
 
 Json json_of(const DeviceStats& stats) {
   Json json = Json::object();
-  add(json, "allocation", stats.allocation);
-  add(json, "segment", stats.segment);
-  add(json, "active", stats.active);
-  add(json, "inactive_split", stats.inactive_split);
-  add(json, "allocated_bytes", stats.allocated_bytes);
-  add(json, "reserved_bytes", stats.reserved_bytes);
-  add(json, "active_bytes", stats.active_bytes);
-  add(json, "inactive_split_bytes", stats.inactive_split_bytes);
-  add(json, "requested_bytes", stats.requested_bytes);
-  add(json, "oversize_allocations", stats.oversize_allocations);
-  add(json, "oversize_segments", stats.oversize_segments);
-  json["num_alloc_retries"] = stats.num_alloc_retries;
-  json["num_ooms"] = stats.num_ooms;
-  json["num_oom_rejections"] = stats.num_oom_rejections;
-  json["num_sync_all_streams"] = stats.num_sync_all_streams;
-  json["num_device_alloc"] = stats.num_device_alloc;
-  json["num_device_free"] = stats.num_device_free;
+  for (const auto& [name, member] : array_members) add(json, name, stats.*member);
+  for (const auto& [name, member] : stat_members) add(json, name, stats.*member);
+  for (const auto& [name, member] : count_members) json[name] = stats.*member;
   json["max_split_size"] = stats.max_split_size_bytes;
   return json;
 }
