@@ -16,8 +16,6 @@ inline constexpr int max_devices = 64;
 
 class Contexts {
  public:
-  constexpr Contexts() = default;
-
   // The thread's device, as the runtime counts, where its current context is that device's primary
   // one, which the runtime is made to take where there is none yet; else -1, for memory of another
   // context is not Cairn's to give.

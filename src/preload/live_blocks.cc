@@ -23,15 +23,6 @@ std::optional<LiveBlock> LiveBlocks::take(const void* pointer) noexcept {
   return taken;
 }
 
-std::optional<LiveBlock> LiveBlocks::containing(const void* pointer) const noexcept {
-  const std::lock_guard lock(mutex_);
-  auto after = blocks_.upper_bound(key(pointer));
-  if (after == blocks_.begin()) return std::nullopt;
-  const LiveBlock& block = (--after)->second;
-  if (key(pointer) - after->first >= block.size_bytes) return std::nullopt;
-  return block;
-}
-
 void LiveBlocks::drop(const DeviceService* service) noexcept {
   const std::lock_guard lock(mutex_);
   std::erase_if(blocks_, [&](const auto& entry) { return entry.second.service == service; });

@@ -3,7 +3,6 @@
 // Thread safety: all members.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -15,7 +14,6 @@ namespace cairn::preload {
 
 struct LiveBlock {
   void* pointer = nullptr;
-  std::size_t size_bytes = 0;
   DeviceService* service = nullptr;
 };
 
@@ -25,8 +23,6 @@ class LiveBlocks {
   bool add(const LiveBlock& block) noexcept;
   // From then on the caller alone has the block that begins there; none where none does.
   std::optional<LiveBlock> take(const void* pointer) noexcept;
-  // The block that the address lies in.
-  std::optional<LiveBlock> containing(const void* pointer) const noexcept;
   // Forgets those of that service.
   void drop(const DeviceService* service) noexcept;
 
@@ -35,7 +31,7 @@ class LiveBlocks {
     return reinterpret_cast<std::uintptr_t>(pointer);
   }
 
-  mutable std::mutex mutex_;
+  std::mutex mutex_;
   std::map<std::uintptr_t, LiveBlock> blocks_;
 };
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <vector>
 
 #include "preload/report.h"
 #include "preload/runtime.h"
@@ -35,7 +36,7 @@ void* allocate(DeviceService& service, const Request& request, Error& why) {
   if (pointer == nullptr && fenced.wait()) {
     pointer = service.allocator().try_allocate(request, &why);
   }
-  if (pointer == nullptr || state().live.add({pointer, request.size_bytes, &service})) {
+  if (pointer == nullptr || state().live.add({pointer, &service})) {
     return pointer;
   }
   service.allocator().try_free(pointer);
