@@ -1,44 +1,41 @@
 #include "preload/fenced_frees.h"
 
+#include <algorithm>
 #include <new>
 
 namespace cairn::preload {
 
-bool FencedFrees::raise(DeviceService& service, Fence& fence) {
-  std::vector<EventHandle>& spare = spare_[&service];
-  fence.service = &service;
-  if (spare.empty()) {
+bool FencedFrees::raise(DeviceService& service, std::vector<Fence>& fences) {
+  Events& events = events_[&service];
+  if (events.spare.empty()) {
+    events.spare.reserve(events.made + 1);
     const auto made = service.driver().event_create(service.device(), ContextHandle{});
     if (!made) return false;
-    spare.push_back(*made);
+    ++events.made;
+    events.spare.push_back(*made);
   }
-  fence.event = spare.back();
-  if (!service.driver().ctx_record(service.device(), fence.event)) return false;
-  spare.pop_back();
+  const EventHandle event = events.spare.back();
+  if (!service.driver().ctx_record(service.device(), event)) return false;
+  events.spare.pop_back();
+  fences.push_back({&service, event});
   return true;
 }
 
 bool FencedFrees::add(const LiveBlock& block,
                       const std::vector<DeviceService*>& services) noexcept {
   const std::lock_guard lock(mutex_);
+  std::vector<Fence> fences;
+  bool is_held = false;
   try {
-    entries_.push_back({block, std::vector<Fence>(services.size())});
-    std::vector<Fence>& fences = entries_.back().fences;
-    for (std::size_t raised = 0; raised < services.size(); ++raised) {
-      if (raise(*services[raised], fences[raised])) continue;
-      fences.resize(raised);
-      spare_events_of(fences);
-      entries_.pop_back();
-      return false;
-    }
-    return true;
+    fences.reserve(services.size());
+    is_held = std::ranges::all_of(services,
+                                  [&](DeviceService* service) { return raise(*service, fences); });
+    if (is_held) entries_.push_back({block, fences});
   } catch (const std::bad_alloc&) {
-    return false;
+    is_held = false;
   }
-}
-
-void FencedFrees::spare_events_of(const std::vector<Fence>& fences) {
-  for (const Fence& fence : fences) spare_[fence.service].push_back(fence.event);
+  if (!is_held) std::ranges::for_each(fences, [&](const Fence& fence) { put_back(fence); });
+  return is_held;
 }
 
 bool FencedFrees::is_done(const Fence& fence, Look look) {
@@ -56,7 +53,7 @@ bool FencedFrees::give_back_those_done(Look look) {
     while (!entry.fences.empty()) {
       const Fence& fence = entry.fences.back();
       if (!is_done(fence, look)) return has_given;
-      spare_[fence.service].push_back(fence.event);
+      put_back(fence);
       entry.fences.pop_back();
     }
     entry.block.service->allocator().try_free(entry.block.pointer);
@@ -82,7 +79,7 @@ void FencedFrees::drop(const DeviceService* service) noexcept {
   for (Entry& entry : entries_) {
     std::erase_if(entry.fences, [&](const Fence& fence) { return fence.service == service; });
   }
-  std::erase_if(spare_, [&](const auto& entry) { return entry.first == service; });
+  std::erase_if(events_, [&](const auto& entry) { return entry.first == service; });
 }
 
 }  // namespace cairn::preload

@@ -6,6 +6,7 @@
 // Thread safety: all members.
 #pragma once
 
+#include <cstddef>
 #include <deque>
 #include <map>
 #include <mutex>
@@ -37,17 +38,22 @@ class FencedFrees {
     LiveBlock block;
     std::vector<Fence> fences;
   };
+  struct Events {
+    std::vector<EventHandle> spare;  // Has room for all: to put one back wants no memory.
+    std::size_t made = 0;
+  };
   enum class Look { ask, wait };
 
-  // For holders of the mutex.
-  bool raise(DeviceService& service, Fence& fence);
-  void spare_events_of(const std::vector<Fence>& fences);
+  // For holders of the mutex:
+  // Records an event of the service's device, as one more fence; false where none can be had.
+  bool raise(DeviceService& service, std::vector<Fence>& fences);
+  void put_back(const Fence& fence) { events_[fence.service].spare.push_back(fence.event); }
   bool is_done(const Fence& fence, Look look);
   bool give_back_those_done(Look look);
 
   std::mutex mutex_;
   std::deque<Entry> entries_;
-  std::map<DeviceService*, std::vector<EventHandle>> spare_;
+  std::map<DeviceService*, Events> events_;
 };
 
 }  // namespace cairn::preload
