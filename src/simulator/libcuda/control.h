@@ -8,9 +8,14 @@
  *   CAIRN_SIM_BACKED        1: host memory stands behind device addresses (0)
  *   CAIRN_SIM_FAULT         which calls fail, as `fault` says it in a Program (none)
  *   CAIRN_SIM_KERNEL_TICKS  how long a kernel, a copy, a fill or a touch takes (1000)
+ *   CAIRN_SIM_QUERY_TICKS   how long the runtime's answer "not ready" takes (1000)
+ *   CAIRN_SIM_FREE_WAITS    0: cudaFree does not wait for the device (1)
  *   CAIRN_SIM_JUDGE         what is done with what the judge finds: quiet, print, abort (print)
  *   CAIRN_SIM_CUDA_VERSION  as cuDriverGetVersion says it (13000)
  *   CAIRN_SIM_MISSING       a call that the library lacks (none)
+ *   CAIRN_SIM_PROCESSES     how many processes libnvidia-ml.so.1 names on the first device (1)
+ *
+ * Thread safety: all functions.
  */
 #ifndef CAIRN_SIMULATOR_LIBCUDA_CONTROL_H
 #define CAIRN_SIMULATOR_LIBCUDA_CONTROL_H
@@ -27,7 +32,8 @@ struct CUstream_st;
 #define CAIRN_SIM_READ 1
 #define CAIRN_SIM_WRITE 2
 
-/* Those that give an int give a CUresult, but for counts. Streams are named as the calling thread
+/* Those that give an int give a CUresult, but for counts: without a machine these are 0, and all
+ * else is CUDA_ERROR_NOT_INITIALIZED. Sizes are in bytes. Streams are named as the calling thread
  * names them in its current context. */
 
 /* Ends the machine. The next cuInit makes a new one; whatever was of the old one is dead. */
@@ -46,8 +52,8 @@ int cairn_sim_hand_out(struct CUstream_st* stream, const void* address, size_t s
 int cairn_sim_take_back(const void* address, size_t size, struct CUstream_st* const* recorded,
                         size_t recorded_count);
 
-/* What the judge has seen, in words, one a line, up to `size` bytes with the final 0; gives how
- * many there are. */
+/* What the judge has seen since the machine was made, in words, one a line, up to `size` bytes with
+ * the final 0; gives how many there are, also of those that found no room. */
 int cairn_sim_violations(char* text, int size);
 /* The same of what the program did wrong, and the allocator could not know: work on a stream that
  * was not told at the take-back, or that is not ordered after what stood on the memory's own. */
