@@ -1,14 +1,13 @@
 #!/usr/bin/env python3
 """Ten steps of training with PyTorch's wheel on the simulated CUDA, written down step by step.
 
-usage: training.py pytorch|cairn OUT_FOLDER [--forget-record-stream]
-
 The allocator is PyTorch's own or Cairn. What came of it is OUT_FOLDER/ALLOCATOR.json, and the
 requests are ALLOCATOR.program. The model is of operations that need no cuBLAS; values are garbage.
 The loop is an application's: Adam, clipped gradients, batches of several sizes that a copy stream
 fetches ahead, a step whose batch is too large and is caught.
 """
 
+import argparse
 import json
 import os
 import pathlib
@@ -113,13 +112,14 @@ def totals(stats: dict) -> dict:
 
 
 def main() -> int:
-    arguments = sys.argv[1:]
-    record_stream = "--forget-record-stream" not in arguments
-    names = [argument for argument in arguments if not argument.startswith("-")]
-    if len(names) != 2 or names[0] not in ("pytorch", "cairn"):
-        print(__doc__, file=sys.stderr)
-        return 0 if arguments in (["-h"], ["--help"]) else 2
-    name, out = names[0], pathlib.Path(names[1])
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("allocator", choices=["pytorch", "cairn"])
+    parser.add_argument("out", type=pathlib.Path, metavar="OUT_FOLDER")
+    parser.add_argument("--forget-record-stream", action="store_true",
+                        help="of the batches that the copy stream fetched")
+    args = parser.parse_args()
+    name, out = args.allocator, args.out
     out.mkdir(parents=True, exist_ok=True)
     torch.manual_seed(1)
     if name == "cairn":
@@ -130,7 +130,7 @@ def main() -> int:
         source = judge.History()
         stats, snapshot = torch.cuda.memory_stats, torch.cuda.memory_snapshot
     with judge.Telling(source):
-        steps = train(stats, record_stream)
+        steps = train(stats, record_stream=not args.forget_record_stream)
     source.poll()
     found = {"allocator": name, "torch": torch.__version__, "memory": MEMORY, "steps": steps,
              "violations": judge.violations(), "mistakes": judge.mistakes(), "map": snapshot()}

@@ -14,8 +14,8 @@ import sys
 import unittest
 
 FOLDER = pathlib.Path(__file__).parent
-OUT = pathlib.Path("build/clients/training")
-TOOL = None
+OUT: pathlib.Path  # Both from the command line.
+TOOL: str | None
 MIB = 2**20
 NAMES = ("pytorch", "cairn")
 

@@ -25,6 +25,7 @@ class RmmResource : public MemoryResource {
 
   [[gnu::always_inline]] void* allocate(cuda::stream_ref stream, std::size_t bytes,
                                         std::size_t alignment = default_alignment) const {
+    // Null becomes what it means in this file here: files may share what is not inlined below.
     const cuda::stream_ref named(Stream{StreamArgument(stream.get())});
     return translated([&] { return MemoryResource::allocate(named, bytes, alignment); });
   }

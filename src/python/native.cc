@@ -102,9 +102,9 @@ void define_memory(py::module_& module) {
              "Takes back what allocate() gave; work on its stream may still use it. 0 does "
              "nothing. Raises InvalidArgument for anything but a live block's address.");
   module.def("record_stream", &record_stream, arg("pointer"), arg("stream"), WithoutGil(),
-             "Says that work on another stream uses the block, so that after free() it is handed "
-             "out again only when the work which is there by then is done. Raises "
-             "InvalidArgument for anything but a live block's address.");
+             "Says that work on another stream, one of the block's device, uses the block, so that "
+             "after free() it is handed out again only when the work which is there by then is "
+             "done. Raises InvalidArgument for anything but a live block's address.");
   module.def("forget_stream", &forget_stream, arg("stream"), arg("device") = 0, WithoutGil(),
              "Announces that the stream will be destroyed. Raises InvalidArgument for a default "
              "stream, CudaError when the driver fails.");

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ._native import memory_fraction, memory_map, memory_stats
+from ._native import device_count, memory_fraction, memory_map, memory_stats
 
 _UNITS = ((2**30, "GiB"), (2**20, "MiB"), (2**10, "KiB"))
 
@@ -30,7 +30,6 @@ def max_memory_reserved(device: int = 0) -> int:
 def memory_snapshot(device: int | None = None) -> list[dict]:
     """The map of a device (None: of every device): see memory_map(). Raises InvalidArgument for a
     device that is not there."""
-    from ._native import device_count
     devices = range(device_count()) if device is None else [device]
     return [segment for each in devices for segment in memory_map(each)]
 
