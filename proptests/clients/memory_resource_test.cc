@@ -53,6 +53,15 @@ class Resource : public testing::Test {
     deallocate(ref, stream, memory, size);
   }
 
+  // Memory that was just allocated by a synchronous call is used by `write`, and freed by another.
+  template <class Write>
+  static void use_and_free_sync(Ref& by, cudaStream_t stream, void* memory, Write&& write) {
+    handed_out(stream, memory, size);
+    write(stream, memory, size);
+    taken_back(stream, memory, size);
+    deallocate_sync(by, memory, size);
+  }
+
   Allocator allocator{cuda_driver()};
   MemoryResource resource{allocator, 0};
   Ref ref{resource};
@@ -106,26 +115,17 @@ TEST_F(Resource, WhatIsAllocatedSynchronouslyCanBeUsedByAnyStream) {
   free_on(cudaStreamLegacy, memory);
   void* const next = allocate_sync(ref, size);
   EXPECT_EQ(next, memory);
-  handed_out(other, next, size);
-  write_now(other, next, size);
-  taken_back(other, next, size);
-  deallocate_sync(ref, next, size);
+  use_and_free_sync(ref, other, next, write_now);
 }
 
 TEST_F(Resource, WhatIsFreedSynchronouslyMayBeInUse) {
   const OwnStream mine;
   const OwnStream other;
   void* const memory = allocate_sync(ref, size);
-  handed_out(mine, memory, size);
-  write_late(mine, memory, size);
-  taken_back(mine, memory, size);
-  deallocate_sync(ref, memory, size);
+  use_and_free_sync(ref, mine, memory, write_late);
   void* const next = allocate_sync(ref, size);
   EXPECT_EQ(next, memory);
-  handed_out(other, next, size);
-  write_now(other, next, size);
-  taken_back(other, next, size);
-  deallocate_sync(ref, next, size);
+  use_and_free_sync(ref, other, next, write_now);
   EXPECT_EQ(allocated(), 0);
 }
 
@@ -155,16 +155,10 @@ TEST_F(Resource, SynchronousCallsWaitForItsDeviceNotTheCurrentOne) {
   const OwnStream other;
   ASSERT_EQ(cudaSetDevice(0), cudaSuccess);
   void* const memory = allocate_sync(erased, size);
-  handed_out(mine, memory, size);
-  write_late(mine, memory, size);
-  taken_back(mine, memory, size);
-  deallocate_sync(erased, memory, size);
+  use_and_free_sync(erased, mine, memory, write_late);
   void* const next = allocate_sync(erased, size);
   EXPECT_EQ(next, memory);
-  handed_out(other, next, size);
-  write_now(other, next, size);
-  taken_back(other, next, size);
-  deallocate_sync(erased, next, size);
+  use_and_free_sync(erased, other, next, write_now);
   EXPECT_EQ(current_device(), 0);
 }
 
