@@ -1,14 +1,12 @@
 #!/usr/bin/env python3
 """PyTorch's wheel on Cairn, on the simulated CUDA: one story a process, which says what it saw.
 
-usage: on_cairn.py STORY
-
 on_cairn_test.py runs all of them.
 """
 
+import argparse
 import ctypes
 import os
-import sys
 import threading
 
 os.environ.setdefault("CAIRN_SIM_MEMORY", str(2**30))
@@ -262,7 +260,7 @@ STORIES = {story.__name__: story for story in (
 
 
 if __name__ == "__main__":
-    if len(sys.argv) != 2 or sys.argv[1] not in STORIES:
-        print(f"{__doc__}\nStories: {' '.join(STORIES)}", file=sys.stderr)
-        sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
-    STORIES[sys.argv[1]]()
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("story", choices=STORIES)
+    STORIES[parser.parse_args().story]()

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 """Ten steps of training through PyTorch's own allocator and through Cairn, beside each other.
 
-usage: training_test.py OUT_FOLDER [CAIRN_TOOL]
-
 The steps of both lie in OUT_FOLDER (see training.py). With the tool both recorded Programs are
 also run in lockstep with the reference model.
 """
 
+import argparse
 import json
 import pathlib
 import subprocess
@@ -115,9 +114,10 @@ class Training(unittest.TestCase):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[1].startswith("-"):
-        print(__doc__, file=sys.stderr)
-        sys.exit(0 if sys.argv[1:] in (["-h"], ["--help"]) else 2)
-    OUT = pathlib.Path(sys.argv[1])
-    TOOL = sys.argv[2] if len(sys.argv) == 3 else None
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("out", type=pathlib.Path, metavar="OUT_FOLDER")
+    parser.add_argument("tool", nargs="?", metavar="CAIRN_TOOL")
+    args = parser.parse_args()
+    OUT, TOOL = args.out, args.tool
     unittest.main(argv=sys.argv[:1])
