@@ -41,7 +41,11 @@ class CallEach {
 
 class Measure : public ::testing::Test {
  protected:
-  Measure() { EXPECT_TRUE(write_workload(*drawn_workload("batch-50"), path_)); }
+  Measure() {
+    std::filesystem::create_directories(folder_);
+    EXPECT_TRUE(write_workload(*drawn_workload("batch-50"), path_));
+  }
+  ~Measure() override { std::filesystem::remove_all(folder_); }
 
   template <class Peer>
   int run_it(const char* measure) {
@@ -55,7 +59,10 @@ class Measure : public ::testing::Test {
     return status;
   }
 
-  std::string path_ = ::testing::TempDir() + "batch-50.workload";
+  // Of each test its own: they run at the same time.
+  std::string folder_ = ::testing::TempDir() + "measure_test_" +
+                        ::testing::UnitTest::GetInstance()->current_test_info()->name() + "/";
+  std::string path_ = folder_ + "batch-50.workload";
   nlohmann::json line_;
 };
 
