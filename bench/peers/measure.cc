@@ -236,7 +236,9 @@ int run(int argc, char** argv, const char* peer, const MakePlayer& make_player) 
     std::printf(usage_text, argv[0]);
     return 0;
   }
-  if (argc < 3 || (measure != "time" && measure != "held" && measure != "fits")) {
+  const bool is_known = measure == "time" || measure == "held" || measure == "fits";
+  if (argc < 3 || !is_known) {
+    if (argc > 1 && !is_known) std::fprintf(stderr, "%s: no such measure: %s\n", argv[0], argv[1]);
     std::fprintf(stderr, usage_text, argv[0]);
     return 2;
   }

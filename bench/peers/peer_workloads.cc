@@ -1,15 +1,13 @@
-// Writes the workloads of the peers, for their programs to read.
-//
-//     peer_workloads FOLDER WORKLOAD...
-//
-// WORKLOAD is a trace (trace_sequences.h) or a name that drawn_workloads.h has. Prints the file of
-// each. Exits with 2 where one could not be used; all the others are written all the same.
+// Writes the workloads of the peers, for their programs to read. One that cannot be used is left
+// out; all the others are written all the same.
+#include <CLI/CLI.hpp>
 #include <cstdio>
 #include <string>
-#include <string_view>
+#include <vector>
 
 #include "bench/peers/drawn_workloads.h"
 #include "bench/trace_sequences.h"
+#include "testing/command_line.h"
 
 namespace cairn::bench::peers {
 namespace {
@@ -48,14 +46,17 @@ bool write(const std::string& folder, const std::string& name) {
 }  // namespace cairn::bench::peers
 
 int main(int argc, char** argv) {
-  if (argc < 3 || argv[1][0] == '-') {
-    const bool is_asked = argc == 2 && std::string_view(argv[1]) == "--help";
-    std::fputs("usage: peer_workloads FOLDER WORKLOAD...\n", is_asked ? stdout : stderr);
-    return is_asked ? 0 : 2;
-  }
+  CLI::App app("Writes the workloads of the peers into files, and prints the name of each.");
+  std::string folder;
+  std::vector<std::string> names;
+  app.add_option("FOLDER", folder, "Where the files go")->required();
+  app.add_option("WORKLOAD", names, "Traces, and workloads that are drawn (drawn_workloads.h)")
+      ->required();
+  app.footer("Exits with 2 where a WORKLOAD cannot be used; all others are written all the same.");
+  if (const auto code = cairn::testing::exit_code_of(app, argc, argv)) return *code;
   int status = 0;
-  for (int i = 2; i < argc; ++i) {
-    if (!cairn::bench::peers::write(argv[1], argv[i])) status = 2;
+  for (const std::string& name : names) {
+    if (!cairn::bench::peers::write(folder, name)) status = 2;
   }
   return status;
 }
