@@ -14,7 +14,7 @@ from driver_calls import EVENTS, MEMORY, Calls, kind_of
 from program_text import Unsupported, read
 from variants import foreign_default_uses, without_foreign_default_uses, without_kernels
 
-# Statistics that PyTorch counts in another way: README.md says how.
+# Unlimited is -1 to PyTorch, and 2^64-1 to `cairn run`.
 OTHER_STATISTICS = {"max_split_size"}
 # They tell what was between two blocks that became free in one statement, after events of several
 # streams, whose order is nobody's promise.
