@@ -1,4 +1,5 @@
 // The calls of cuda.h for devices and contexts, by their own names.
+#include <atomic>
 #include <cstring>
 #include <string_view>
 
@@ -6,6 +7,7 @@
 #include "simulator/libcuda/entry_points.h"
 #include "simulator/libcuda/environment.h"
 #include "simulator/libcuda/machine.h"
+#include "simulator/not_simulated.h"
 
 namespace sim = cairn::simulator;
 
@@ -172,6 +174,15 @@ CUresult cuCtxEnablePeerAccess(CUcontext context, unsigned int flags) {
 
 CUresult cuCtxDisablePeerAccess(CUcontext context) {
   return context == nullptr ? CUDA_ERROR_INVALID_VALUE : CUDA_SUCCESS;
+}
+
+CUresult cuGetExportTable(const void**, const CUuuid*) {
+  static std::atomic_flag was_said;
+  sim::not_simulated(
+      "cuGetExportTable, which a CUDA runtime that is linked statically asks for "
+      "(link with: nvcc -cudart shared),",
+      was_said);
+  return CUDA_ERROR_NOT_SUPPORTED;
 }
 
 }  // extern "C"

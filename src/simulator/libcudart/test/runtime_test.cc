@@ -153,6 +153,12 @@ TEST_F(SimulatedRuntime, WhatIsNotSimulatedSaysSoOnce) {
             "cairn: simulated CUDA: cudaGraphCreate is not simulated; not supported (801)\n");
 }
 
+TEST_F(SimulatedRuntime, AStaticRuntimeIsToldWhatToDo) {
+  testing::internal::CaptureStderr();
+  EXPECT_EQ(cuGetExportTable(nullptr, nullptr), CUDA_ERROR_NOT_SUPPORTED);
+  EXPECT_NE(testing::internal::GetCapturedStderr().find("nvcc -cudart shared"), std::string::npos);
+}
+
 TEST_F(SimulatedRuntime, BadPointersAndDeadHandlesGiveErrors) {
   int on_stack = 0;
   EXPECT_EQ(cudaFree(&on_stack), cudaErrorInvalidValue);
