@@ -3,6 +3,8 @@ Which of both is seen by the libcuda.so.1 that is found."""
 
 import ctypes
 import pickle
+import subprocess
+import sys
 import threading
 import unittest
 
@@ -21,6 +23,24 @@ def simulated_cuda():
 
 CUDA = simulated_cuda()
 
+USED_TO_THE_END = """
+import threading
+import cairn
+
+rounds = threading.Semaphore(0)
+
+def use():
+    while True:
+        cairn.free(cairn.allocate(512))
+        cairn.memory_stats()
+        rounds.release()
+
+for _ in range(4):
+    threading.Thread(target=use, daemon=True).start()
+for _ in range(200):
+    rounds.acquire()
+"""
+
 
 class Everywhere(unittest.TestCase):
     def test_version_and_library_belong_together(self):
@@ -29,7 +49,6 @@ class Everywhere(unittest.TestCase):
         self.assertEqual(cairn.__version__, library.cairn_version().decode())
 
     def test_torch_is_not_imported(self):
-        import sys
         self.assertNotIn("torch", sys.modules)
 
     def test_every_function_says_what_it_does(self):
@@ -176,6 +195,11 @@ class OverSimulatedCuda(unittest.TestCase):
         stats = cairn.memory_stats()
         self.assertEqual(stats["allocation.all.allocated"], stats["allocation.all.freed"])
         self.assertEqual(stats["num_device_alloc"], 2)
+
+    def test_threads_that_run_at_the_end_of_the_process_do_no_harm(self):
+        run = subprocess.run([sys.executable, "-c", USED_TO_THE_END], capture_output=True,
+                             text=True)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_threads(self):
         def work(stream):
