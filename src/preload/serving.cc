@@ -238,7 +238,8 @@ bool release_cached() {
 std::string report() {
   const bool is_used =
       counts.mallocs + counts.mallocs_async + counts.frees + counts.frees_async != 0;
-  if (!settings().reports || !is_used) return {};
+  // A child of fork() has done nothing, and what another thread had locked stays so in it.
+  if (!settings().reports || !is_used || Services::is_child()) return {};
   return in_words(counts, state().services.all());
 }
 

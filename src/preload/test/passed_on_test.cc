@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -224,6 +225,25 @@ TEST(Preloaded, AChildOfForkIsTheRuntimesAlone) {
   ASSERT_EQ(waitpid(child, &status, 0), child);
   EXPECT_EQ(status, 0);
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
+}
+
+// Else it would say what the process has done, and wait for what another thread has locked.
+TEST(Preloaded, AChildOfForkReportsNothing) {
+  setenv("CAIRN_PRELOAD_REPORT", "1", 1);
+  malloc_of(mebibyte);
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    std::exit(0);
+  }
+  close(ends[1]);
+  char said = 0;
+  EXPECT_EQ(read(ends[0], &said, 1), 0) << "it says something";
+  close(ends[0]);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
 }
 
 TEST(Preloaded, AnotherContextThanThePrimaryOneIsTheRuntimesAlone) {
