@@ -194,7 +194,9 @@ cudaError_t device_reset() {
 
 cudaError_t stream_destroy(cudaStream_t stream) {
   State& all = state();
-  if (stream == nullptr || Services::is_child() || all.services.all().empty()) {
+  const bool is_default =  // Which cannot be destroyed.
+      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  if (is_default || Services::is_child() || all.services.all().empty()) {
     return real::stream_destroy(stream);
   }
   all.captures.forget_stream(stream);

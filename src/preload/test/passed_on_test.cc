@@ -165,6 +165,27 @@ TEST(Preloaded, ACaptureThatAnotherWayBeganIsSeenOnItsStream) {
   EXPECT_EQ(cudaFreeAsync(memory, captured), cudaErrorInvalidValue);
 }
 
+TEST(Preloaded, ACaptureThatAnotherWayEndedIsOver) {
+  cudaStream_t const captured = new_stream();
+  void* const memory = malloc_of(mebibyte);
+  ASSERT_EQ(cudaStreamBeginCapture(captured, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  EXPECT_NE(malloc_of(mebibyte), nullptr);
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
+  cairn_stub_end_capture(captured);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_EQ(malloc_of(mebibyte), memory);
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
+}
+
+TEST(Preloaded, ACaptureGoesOnWhenADefaultStreamCannotBeDestroyed) {
+  void* const memory = malloc_of(mebibyte);
+  ASSERT_EQ(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  EXPECT_NE(cudaStreamDestroy(cudaStreamPerThread), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_NE(malloc_of(mebibyte), memory) << "the free is postponed";
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
+}
+
 TEST(Preloaded, AGraphDoesNotFreeWhatItDidNotAllocate) {
   cudaStream_t const captured = new_stream();
   void* const memory = malloc_async_of(mebibyte, captured);

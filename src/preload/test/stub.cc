@@ -31,6 +31,7 @@ Call* next(Call*, const char* name) {
 extern "C" {
 
 void cairn_stub_begin_capture(CUstream_st* stream) { captured().insert(stream); }
+void cairn_stub_end_capture(CUstream_st* stream) { captured().erase(stream); }
 
 int cairn_stub_mallocs() { return mallocs; }
 int cairn_stub_frees() { return frees; }
