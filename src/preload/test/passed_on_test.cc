@@ -275,6 +275,18 @@ TEST(Preloaded, AnotherContextThanThePrimaryOneIsTheRuntimesAlone) {
   EXPECT_EQ(cairn_stub_mallocs(), 1);
 }
 
+TEST(Preloaded, APrimaryContextIsNotMadeForAProgramThatHasAnother) {
+  ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuCtxCreate_v2(&context, 0, 0), CUDA_SUCCESS);
+  malloc_of(mebibyte);
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
+  unsigned int flags = 0;
+  int is_active = -1;
+  ASSERT_EQ(cuDevicePrimaryCtxGetState(0, &flags, &is_active), CUDA_SUCCESS);
+  EXPECT_EQ(is_active, 0);
+}
+
 TEST(Preloaded, PoolsThatTheProgramShapesAreTheRuntimesAlone) {
   cudaMemPool_t pool = nullptr;
   ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
