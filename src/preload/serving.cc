@@ -163,6 +163,7 @@ cudaError_t mem_get_info(std::size_t* free_bytes, std::size_t* total_bytes) {
   }
   const DeviceService* const service = state().services.if_made(device);
   if (service != nullptr) {
+    if (!state().captures.any()) state().fenced.collect();
     *free_bytes = std::min<std::size_t>(*free_bytes + service->releasable_bytes(), *total_bytes);
   }
   return said;
@@ -222,7 +223,10 @@ cudaError_t capture_ended(cudaStream_t stream, cudaError_t said) {
   return said;
 }
 
-void leave_pools_alone() { state().are_pools_shaped = true; }
+cudaError_t pools_shaped(cudaError_t said) {
+  if (said == cudaSuccess) state().are_pools_shaped = true;
+  return said;
+}
 
 bool release_cached() {
   if (!may_serve()) return false;

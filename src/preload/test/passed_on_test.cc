@@ -103,6 +103,23 @@ TEST(Preloaded, CachedMemoryIsSaidToBeFree) {
   EXPECT_EQ(after, before);
 }
 
+TEST(Preloaded, MemoryWhoseEventIsDoneIsSaidToBeFree) {
+  setenv("CAIRN_PRELOAD_FREE", "event", 1);
+  std::size_t before = 0;
+  std::size_t after = 0;
+  std::size_t total = 0;
+  ASSERT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
+  cudaStream_t const stream = new_stream();
+  void* const memory = malloc_of(80 * mebibyte);
+  use_long(stream, memory, mebibyte);
+  ASSERT_EQ(cudaFree(memory), cudaSuccess);
+  ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
+  EXPECT_EQ(before - after, 80 * mebibyte);
+  let_time_go_by();
+  ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
+  EXPECT_EQ(after, before);
+}
+
 TEST(Preloaded, AfterAResetNothingOfBeforeIsHandedOut) {
   void* const held = malloc_of(mebibyte);
   void* const freed = malloc_of(40 * mebibyte);
@@ -290,6 +307,10 @@ TEST(Preloaded, APrimaryContextIsNotMadeForAProgramThatHasAnother) {
 TEST(Preloaded, PoolsThatTheProgramShapesAreTheRuntimesAlone) {
   cudaMemPool_t pool = nullptr;
   ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+  malloc_async_of(mebibyte, nullptr);
+  EXPECT_EQ(cairn_stub_mallocs_async(), 0);
+  EXPECT_NE(cudaDeviceSetMemPool(99, pool), cudaSuccess);
+  EXPECT_NE(cudaMemPoolSetAccess(nullptr, nullptr, 0), cudaSuccess);
   malloc_async_of(mebibyte, nullptr);
   EXPECT_EQ(cairn_stub_mallocs_async(), 0);
   ASSERT_EQ(cudaDeviceSetMemPool(0, pool), cudaSuccess);
