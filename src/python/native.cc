@@ -70,12 +70,14 @@ py::object last_out_of_memory() {
 
 // The file that the functions which PyTorch is given are in. Whichever libcairn.so was loaded first
 // under its name is meant by all who link it.
-std::string library_path() {
+py::object library_path() {
   Dl_info place{};
   if (dladdr(pointer_of(number_of(&cairn_torch_alloc)), &place) == 0) {
     throw_error({ErrorCode::unsupported, 0, "It is not known where libcairn.so was loaded from"});
   }
-  return place.dli_fname;
+  PyObject* const path = PyUnicode_DecodeFSDefault(place.dli_fname);
+  if (path == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(path);
 }
 
 extern "C" void cairn_python_torch_init(int device_count) {

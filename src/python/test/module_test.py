@@ -2,9 +2,11 @@
 Which of both is seen by the libcuda.so.1 that is found."""
 
 import ctypes
+import os
 import pickle
 import subprocess
 import sys
+import tempfile
 import threading
 import unittest
 
@@ -195,6 +197,15 @@ class OverSimulatedCuda(unittest.TestCase):
         stats = cairn.memory_stats()
         self.assertEqual(stats["allocation.all.allocated"], stats["allocation.all.freed"])
         self.assertEqual(stats["num_device_alloc"], 2)
+
+    def test_files_may_have_any_name(self):
+        with tempfile.TemporaryDirectory(suffix=os.fsdecode(b"\xff")) as folder:
+            with open(os.path.join(folder, "libcuda.so.1"), "wb") as file:
+                file.write(b"no library")
+            run = subprocess.run(
+                [sys.executable, "-c", "import cairn; cairn.device_count()"], capture_output=True,
+                env={**os.environ, "LD_LIBRARY_PATH": folder, "PYTHONIOENCODING": "ascii"})
+        self.assertRegex(run.stderr.decode(), r"cairn\.errors\.Unsupported: .*\\xff/libcuda")
 
     def test_threads_that_run_at_the_end_of_the_process_do_no_harm(self):
         run = subprocess.run([sys.executable, "-c", USED_TO_THE_END], capture_output=True,
