@@ -153,7 +153,7 @@ TEST_F(JudgeTest, MemoryThatGoesBackTwiceOrNeverWasOutOrElsewhere) {
   EXPECT_TRUE(last_message_has("which is in the 2097152 bytes at 0x100000200000"));
   EXPECT_FALSE(gpu.free(1, b));
   EXPECT_TRUE(last_message_has("on device 0"));
-  EXPECT_EQ(seen(), std::vector(4, ViolationKind::bad_free));
+  EXPECT_EQ(seen(), std::vector(5, ViolationKind::bad_free));
   EXPECT_TRUE(gpu.free(0, b));
 }
 
