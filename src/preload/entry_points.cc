@@ -116,6 +116,15 @@ cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* li
       [&] { return preload::pools_shaped(real::mem_pool_set_access(pool, list, count)); });
 }
 
+// What CUDA 13 calls the first of these; CUDA 12 has no such call.
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t pool);
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t pool) {
+  return guarded(
+      [&] { return preload::pools_shaped(real::mem_set_mem_pool(location, type, pool)); });
+}
+
 // Memory that is the runtime's own, and for which the cache makes room.
 cudaError_t cudaMallocManaged(void** pointer, std::size_t size, unsigned int flags) {
   return guarded([&] {

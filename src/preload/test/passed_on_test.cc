@@ -318,6 +318,19 @@ TEST(Preloaded, PoolsThatTheProgramShapesAreTheRuntimesAlone) {
   EXPECT_EQ(cairn_stub_mallocs_async(), 1);
 }
 
+TEST(Preloaded, PoolsThatAreSetByTheNameOfCuda13AreTheRuntimesAlone) {
+  cudaMemPool_t pool = nullptr;
+  ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+  cudaMemLocation location{};
+  location.type = cudaMemLocationTypeDevice;
+  EXPECT_NE(cudaMemSetMemPool(nullptr, cudaMemAllocationTypePinned, pool), cudaSuccess);
+  malloc_async_of(mebibyte, nullptr);
+  EXPECT_EQ(cairn_stub_mallocs_async(), 0);
+  ASSERT_EQ(cudaMemSetMemPool(&location, cudaMemAllocationTypePinned, pool), cudaSuccess);
+  malloc_async_of(mebibyte, nullptr);
+  EXPECT_EQ(cairn_stub_mallocs_async(), 1);
+}
+
 TEST(Preloaded, BadSettingsAreSaidOnceAndNothingIsServed) {
   setenv("CAIRN_PRELOAD_FREE", "sometimes", 1);
   testing::internal::CaptureStderr();

@@ -65,6 +65,11 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   return cudaSuccess;
 }
 
+// No pool is another one there.
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType, cudaMemPool_t) {
+  return location == nullptr ? cudaErrorInvalidValue : cudaSuccess;
+}
+
 // The handle is the address.
 cudaError_t cudaIpcGetMemHandle(cudaIpcMemHandle_t* handle, void* pointer) {
   std::memcpy(handle, &pointer, sizeof pointer);
