@@ -207,6 +207,7 @@ TEST_F(Resource, AFreeThatFailsSaysSoAndChangesNothing) {
   testing::internal::CaptureStderr();
   deallocate(ref, cudaStreamLegacy, static_cast<char*>(memory) + 512, size);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("cairn: a free of 0x"), std::string::npos);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess);
   EXPECT_EQ(allocated(), std::int64_t{size});
   deallocate(ref, cudaStreamLegacy, memory, size);
   testing::internal::CaptureStderr();
@@ -224,6 +225,7 @@ class FailingWaits : public Resource {
 
 TEST_F(FailingWaits, LoseNothingAndFreeNothingTooEarly) {
   EXPECT_THROW(allocate_sync(ref, size), CudaError);
+  EXPECT_EQ(cudaGetLastError(), cudaSuccess) << "it is said by the exception";
   EXPECT_EQ(allocated(), 0);
   void* const memory = allocate_sync(ref, size);
   testing::internal::CaptureStderr();

@@ -129,9 +129,16 @@ class MemoryResource {
     std::fprintf(stderr, "cairn: a free of %p failed: %s\n", pointer, what);
   }
 
-  // What `call` of the CUDA runtime says on this device, which is not left as the current one.
+  // What `call` of the CUDA runtime says on this device, which is not left as the current one. The
+  // thread's last error does not say it a second time.
   template <class Call>
   cudaError_t wait(Call call) const noexcept {
+    const cudaError_t failure = on_device(call);
+    if (failure != cudaSuccess) cudaGetLastError();
+    return failure;
+  }
+  template <class Call>
+  cudaError_t on_device(Call call) const noexcept {
     int current = 0;
     cudaError_t failure = cudaGetDevice(&current);
     if (failure == cudaSuccess) failure = cudaSetDevice(device_);

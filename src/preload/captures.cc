@@ -12,6 +12,20 @@ Captures::Capture Captures::named(cudaStream_t stream) {
   return {stream, std::hash<std::thread::id>{}(std::this_thread::get_id())};
 }
 
+bool Captures::goes_on(const Capture& capture) {
+  if (capture != named(capture.stream)) return true;  // Only its own thread can ask for it.
+  cudaStreamCaptureStatus status{};
+  const cudaError_t said = real::stream_is_capturing(capture.stream, &status);
+  return said != cudaSuccess || status != cudaStreamCaptureStatusNone;
+}
+
+bool Captures::any_goes_on() {
+  const std::lock_guard lock(mutex_);
+  std::erase_if(devices_, [](const auto& entry) { return !goes_on(entry.first); });
+  count_ = devices_.size();
+  return !devices_.empty();
+}
+
 void Captures::begun(cudaStream_t stream, cudaError_t said) {
   if (said != cudaSuccess) return;
   int device = 0;

@@ -16,7 +16,8 @@ namespace cairn::preload {
 
 class Captures {
  public:
-  bool any() const { return count_.load(std::memory_order_acquire) != 0; }
+  // One that was ended unseen is asked for, and forgotten.
+  bool any() { return count_.load(std::memory_order_acquire) != 0 && any_goes_on(); }
   // `said` is what the runtime gave.
   void begun(cudaStream_t stream, cudaError_t said);
   void ended(cudaStream_t stream, cudaError_t said);
@@ -32,6 +33,8 @@ class Captures {
     auto operator<=>(const Capture&) const = default;
   };
   static Capture named(cudaStream_t stream);
+  static bool goes_on(const Capture& capture);
+  bool any_goes_on();
   void remove(const Capture& capture);
 
   std::mutex mutex_;

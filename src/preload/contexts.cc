@@ -42,6 +42,12 @@ const Contexts::Calls* Contexts::calls() {
   return found;
 }
 
+bool Contexts::is_active(const Calls& driver, CUdevice id) {
+  unsigned int flags = 0;
+  int active = 0;
+  return driver.primary_ctx_get_state(id, &flags, &active) == CUDA_SUCCESS && active != 0;
+}
+
 int Contexts::current_device() {
   int device = -1;
   if (real::get_device(&device) != cudaSuccess) return -1;
@@ -55,8 +61,10 @@ int Contexts::current_device() {
   std::atomic<CUcontext>& primary = primary_[static_cast<std::size_t>(device)];
   CUcontext known = primary.load(std::memory_order_acquire);
   if (known == nullptr) {
-    CUdevice id = 0;  // Held once more, for good, as Cairn's driver holds it.
+    CUdevice id = 0;
     if (driver->device_get(&id, device) != CUDA_SUCCESS) return -1;
+    if (!is_active(*driver, id)) return -1;  // To ask for it would make it.
+    // Held once more, for good, as Cairn's driver holds it.
     if (driver->primary_ctx_retain(&known, id) != CUDA_SUCCESS) return -1;
     primary.store(known, std::memory_order_release);
   }
@@ -70,11 +78,8 @@ std::vector<int> Contexts::active_devices() {
   if (driver == nullptr || driver->device_get_count(&count) != CUDA_SUCCESS) return active;
   for (int device = 0; device < count; ++device) {
     CUdevice id = 0;
-    unsigned int flags = 0;
-    int is_active = 0;
     if (driver->device_get(&id, device) != CUDA_SUCCESS) continue;
-    if (driver->primary_ctx_get_state(id, &flags, &is_active) != CUDA_SUCCESS) continue;
-    if (is_active != 0) active.push_back(device);
+    if (is_active(*driver, id)) active.push_back(device);
   }
   return active;
 }

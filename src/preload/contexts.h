@@ -28,6 +28,8 @@ class Contexts {
  private:
   struct Calls;
   static const Calls* calls();
+  // Whether the device's primary context is there.
+  static bool is_active(const Calls& driver, CUdevice id);
 
   std::array<std::atomic<CUcontext>, max_devices> primary_{};
 };

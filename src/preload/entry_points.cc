@@ -108,13 +108,21 @@ cudaError_t cudaStreamEndCapture_ptsz(cudaStream_t stream, cudaGraph_t* graph) {
 
 // Pools.
 cudaError_t cudaDeviceSetMemPool(int device, cudaMemPool_t pool) {
-  preload::leave_pools_alone();
-  return real::device_set_mem_pool(device, pool);
+  return guarded([&] { return preload::pools_shaped(real::device_set_mem_pool(device, pool)); });
 }
 cudaError_t cudaMemPoolSetAccess(cudaMemPool_t pool, const cudaMemAccessDesc* list,
                                  std::size_t count) {
-  preload::leave_pools_alone();
-  return real::mem_pool_set_access(pool, list, count);
+  return guarded(
+      [&] { return preload::pools_shaped(real::mem_pool_set_access(pool, list, count)); });
+}
+
+// What CUDA 13 calls the first of these; CUDA 12 has no such call.
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t pool);
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType type,
+                              cudaMemPool_t pool) {
+  return guarded(
+      [&] { return preload::pools_shaped(real::mem_set_mem_pool(location, type, pool)); });
 }
 
 // Memory that is the runtime's own, and for which the cache makes room.

@@ -5,6 +5,7 @@
 #pragma once
 
 #include <atomic>
+#include <cstdint>
 #include <mutex>
 #include <new>
 #include <utility>
@@ -24,23 +25,24 @@ class PostponedFrees {
     } catch (const std::bad_alloc&) {
       return false;
     }
-    is_due_ = true;
+    ++asked_;
     return true;
   }
   // A stream was destroyed and Cairn could not be told: all work is to be waited for, be there
   // blocks or not.
-  void add_wait() noexcept { is_due_ = true; }
+  void add_wait() noexcept { ++asked_; }
 
   // Calls wait(), then give_back(block) for each. False: it is due and wait() gave false. Who comes
-  // meanwhile waits too.
+  // meanwhile waits too; what is asked for meanwhile is made up for by the next call.
   template <class Wait, class GiveBack>
   bool settle(Wait&& wait, GiveBack&& give_back) {
-    if (!is_due_) return true;
+    if (asked_ == done_) return true;
     const std::lock_guard lock(mutex_);
-    if (!is_due_) return true;
+    const std::uint64_t asked = asked_;
+    if (asked == done_) return true;
     if (!wait()) return false;
     for (const LiveBlock& block : std::exchange(blocks_, {})) give_back(block);
-    is_due_ = false;
+    done_ = asked;
     return true;
   }
   void drop(const DeviceService* service) noexcept {
@@ -51,7 +53,8 @@ class PostponedFrees {
  private:
   std::mutex mutex_;
   std::vector<LiveBlock> blocks_;
-  std::atomic<bool> is_due_{false};
+  std::atomic<std::uint64_t> asked_{0};  // How often something was, and up to which it is done.
+  std::atomic<std::uint64_t> done_{0};
 };
 
 }  // namespace cairn::preload

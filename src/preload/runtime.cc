@@ -6,8 +6,22 @@
 
 namespace cairn::preload {
 
+namespace {
+
+// A runtime that came with a library may be closed with it, and what was found in it must stay.
+void never_unload_what_has(void* call) {
+  Dl_info place{};
+  if (dladdr(call, &place) == 0 || place.dli_fname == nullptr) return;
+  dlopen(place.dli_fname, RTLD_LAZY | RTLD_NOLOAD | RTLD_NODELETE);
+}
+
+}  // namespace
+
 void* find_in_runtime(const char* name) {
-  if (void* const next = dlsym(RTLD_NEXT, name)) return next;
+  if (void* const next = dlsym(RTLD_NEXT, name)) {
+    never_unload_what_has(next);
+    return next;
+  }
   for (const char* library : {"libcudart.so.13", "libcudart.so.12"}) {
     // Never closed: what is found in it must stay.
     void* const loaded = dlopen(library, RTLD_LAZY | RTLD_NOLOAD);

@@ -65,6 +65,9 @@ inline constinit Real<decltype(::cudaStreamBeginCaptureToGraph)> stream_begin_ca
 inline constinit Real<decltype(::cudaStreamEndCapture)> stream_end_capture{"cudaStreamEndCapture"};
 inline constinit Real<decltype(::cudaDeviceSetMemPool)> device_set_mem_pool{"cudaDeviceSetMemPool"};
 inline constinit Real<decltype(::cudaMemPoolSetAccess)> mem_pool_set_access{"cudaMemPoolSetAccess"};
+// CUDA 12 does not have it.
+inline constinit Real<cudaError_t(cudaMemLocation*, cudaMemAllocationType, cudaMemPool_t)>
+    mem_set_mem_pool{"cudaMemSetMemPool"};
 
 // What these give where the cache holds memory that they could have had, see serving.h.
 inline constinit Real<decltype(::cudaMallocManaged)> malloc_managed{"cudaMallocManaged"};

@@ -164,6 +164,7 @@ cudaError_t mem_get_info(std::size_t* free_bytes, std::size_t* total_bytes) {
   }
   const DeviceService* const service = state().services.if_made(device);
   if (service != nullptr) {
+    if (!state().captures.any()) state().fenced.collect();
     *free_bytes = std::min<std::size_t>(*free_bytes + service->releasable_bytes(), *total_bytes);
   }
   return said;
@@ -195,7 +196,9 @@ cudaError_t device_reset() {
 
 cudaError_t stream_destroy(cudaStream_t stream) {
   State& all = state();
-  if (stream == nullptr || Services::is_child() || all.services.all().empty()) {
+  const bool is_default =  // Which cannot be destroyed.
+      stream == nullptr || stream == cudaStreamLegacy || stream == cudaStreamPerThread;
+  if (is_default || Services::is_child() || all.services.all().empty()) {
     return real::stream_destroy(stream);
   }
   all.captures.forget_stream(stream);
@@ -221,7 +224,10 @@ cudaError_t capture_ended(cudaStream_t stream, cudaError_t said) {
   return said;
 }
 
-void leave_pools_alone() { state().are_pools_shaped = true; }
+cudaError_t pools_shaped(cudaError_t said) {
+  if (said == cudaSuccess) state().are_pools_shaped = true;
+  return said;
+}
 
 bool release_cached() {
   if (!may_serve()) return false;
@@ -239,7 +245,8 @@ bool release_cached() {
 std::string report() {
   const bool is_used =
       counts.mallocs + counts.mallocs_async + counts.frees + counts.frees_async != 0;
-  if (!settings().reports || !is_used) return {};
+  // A child of fork() has done nothing, and what another thread had locked stays so in it.
+  if (!settings().reports || !is_used || Services::is_child()) return {};
   return in_words(counts, state().services.all());
 }
 

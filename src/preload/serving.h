@@ -27,10 +27,9 @@ cudaError_t stream_destroy(cudaStream_t stream);
 // Takes notice of what the runtime answered, and gives it.
 cudaError_t capture_begun(cudaStream_t stream, cudaError_t said);
 cudaError_t capture_ended(cudaStream_t stream, cudaError_t said);
-
-// From now on cudaMallocAsync is the runtime's alone, since the program shapes its pools: who may
-// reach their memory, or which pool it is from.
-void leave_pools_alone();
+// The same. Where that was success, cudaMallocAsync is the runtime's alone from now on, since the
+// program shapes its pools: who may reach their memory, or which pool it is from.
+cudaError_t pools_shaped(cudaError_t said);
 
 // Gives all that is cached back; false where nothing was. After it the thread has no last error.
 bool release_cached();

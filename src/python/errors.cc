@@ -2,6 +2,7 @@
 
 #include <exception>
 #include <optional>
+#include <string>
 
 namespace cairn::python {
 namespace {
@@ -24,6 +25,14 @@ const char* class_of(ErrorCode code) {
       break;
   }
   return "CairnError";
+}
+
+// A message may name a file, whose name can be any bytes.
+py::object in_words(const std::string& message) {
+  PyObject* const text = PyUnicode_DecodeUTF8(
+      message.data(), static_cast<Py_ssize_t>(message.size()), "backslashreplace");
+  if (text == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(text);
 }
 
 py::object number_or_none(const std::optional<std::uint64_t>& number) {
@@ -75,7 +84,7 @@ py::object exception_of(const Error& error) {
   py::dict quantities;
   if (error.memory != nullptr) quantities = quantities_of(*error.memory);
   const py::object type = py::module_::import("cairn.errors").attr(class_of(error.code));
-  return type(error.message, to_string(error.code), error.cuda_code, quantities);
+  return type(in_words(error.message), to_string(error.code), error.cuda_code, quantities);
 }
 
 }  // namespace cairn::python

@@ -13,6 +13,7 @@
 #include "python/errors.h"
 #include "python/failures.h"
 #include "python/report.h"
+#include "python/without_gil.h"
 
 namespace cairn::python {
 namespace {
@@ -20,7 +21,7 @@ namespace {
 namespace py = pybind11;
 using py::arg;
 using Number = std::uintptr_t;  // A pointer, or a stream's handle, as Python has it.
-using WithoutGil = py::call_guard<py::gil_scoped_release>;
+using NoGil = py::call_guard<WithoutGil>;
 
 void* pointer_of(Number number) { return reinterpret_cast<void*>(number); }
 Stream stream_of(Number number) { return reinterpret_cast<Stream>(number); }
@@ -47,7 +48,7 @@ void forget_stream(Number stream, int device) {
 
 py::dict memory_stats(int device) {
   const DeviceStats stats = [device] {
-    const py::gil_scoped_release waiting;
+    const WithoutGil waiting;
     return default_allocator().stats(device);
   }();
   return to_python(stats);
@@ -55,7 +56,7 @@ py::dict memory_stats(int device) {
 
 py::list memory_map(int device) {
   const BlockMap map = [device] {
-    const py::gil_scoped_release waiting;
+    const WithoutGil waiting;
     return default_allocator().block_map(device);
   }();
   return to_python(map);
@@ -69,12 +70,14 @@ py::object last_out_of_memory() {
 
 // The file that the functions which PyTorch is given are in. Whichever libcairn.so was loaded first
 // under its name is meant by all who link it.
-std::string library_path() {
+py::object library_path() {
   Dl_info place{};
   if (dladdr(pointer_of(number_of(&cairn_torch_alloc)), &place) == 0) {
     throw_error({ErrorCode::unsupported, 0, "It is not known where libcairn.so was loaded from"});
   }
-  return place.dli_fname;
+  PyObject* const path = PyUnicode_DecodeFSDefault(place.dli_fname);
+  if (path == nullptr) throw py::error_already_set();
+  return py::reinterpret_steal<py::object>(path);
 }
 
 extern "C" void cairn_python_torch_init(int device_count) {
@@ -94,22 +97,22 @@ py::dict torch_functions() {
 
 void define_memory(py::module_& module) {
   module.def("allocate", &allocate, arg("size_bytes"), arg("device") = 0, arg("stream") = 0,
-             arg("alignment_bytes") = 512, WithoutGil(),
+             arg("alignment_bytes") = 512, NoGil(),
              "Hands out device memory of at least size_bytes for work on the stream (the number "
              "of its CUDA handle; 0 is the default stream), and gives its address. 0 bytes give "
              "0. Raises OutOfMemory, InvalidArgument, CudaError or Unsupported.");
-  module.def("free", &free, arg("pointer"), WithoutGil(),
+  module.def("free", &free, arg("pointer"), NoGil(),
              "Takes back what allocate() gave; work on its stream may still use it. 0 does "
              "nothing. Raises InvalidArgument for anything but a live block's address.");
-  module.def("record_stream", &record_stream, arg("pointer"), arg("stream"), WithoutGil(),
+  module.def("record_stream", &record_stream, arg("pointer"), arg("stream"), NoGil(),
              "Says that work on another stream, one of the block's device, uses the block, so that "
              "after free() it is handed out again only when the work which is there by then is "
              "done. Raises InvalidArgument for anything but a live block's address.");
-  module.def("forget_stream", &forget_stream, arg("stream"), arg("device") = 0, WithoutGil(),
+  module.def("forget_stream", &forget_stream, arg("stream"), arg("device") = 0, NoGil(),
              "Announces that the stream will be destroyed. Raises InvalidArgument for a default "
              "stream, CudaError when the driver fails.");
   module.def(
-      "empty_cache", [] { default_allocator().empty_cache(); }, WithoutGil(),
+      "empty_cache", [] { default_allocator().empty_cache(); }, NoGil(),
       "Gives every segment without a live block back to the driver, on all devices, after "
       "waiting for the work that uses it. Raises CudaError when the driver refuses.");
 }
@@ -120,17 +123,17 @@ void define_settings(py::module_& module) {
       [](double fraction, int device) {
         default_allocator().set_memory_fraction(device, fraction);
       },
-      arg("fraction"), arg("device") = 0, WithoutGil(),
+      arg("fraction"), arg("device") = 0, NoGil(),
       "Limits what is held of the device to this part of its memory, from 0 to 1 (no limit); "
       "what is held already stays. Raises InvalidArgument for other numbers.");
   module.def(
       "memory_fraction", [](int device) { return default_allocator().memory_fraction(device); },
-      arg("device") = 0, WithoutGil(),
+      arg("device") = 0, NoGil(),
       "The part of the device's memory that may be held, from 0 to 1. Raises InvalidArgument for "
       "a device that is not there.");
   module.def(
       "reconfigure", [](const std::string& text) { default_allocator().reconfigure(text); },
-      arg("settings"), WithoutGil(),
+      arg("settings"), NoGil(),
       "Changes settings while the allocator works: text such as 'max_split_size_mb:128', over "
       "those of now, which came from the environment (CAIRN_ALLOC_CONF, PYTORCH_CUDA_ALLOC_CONF "
       "or PYTORCH_ALLOC_CONF). Raises InvalidArgument for bad text, Unsupported for a setting "
@@ -139,7 +142,7 @@ void define_settings(py::module_& module) {
 
 void define_reports(py::module_& module) {
   module.def(
-      "device_count", [] { return default_allocator().device_count(); }, WithoutGil(),
+      "device_count", [] { return default_allocator().device_count(); }, NoGil(),
       "How many devices the CUDA driver has. Raises Unsupported or CudaError where it cannot be "
       "used.");
   module.def("memory_stats", &memory_stats, arg("device") = 0,
@@ -152,19 +155,19 @@ void define_reports(py::module_& module) {
              "InvalidArgument for a device that is not there.");
   module.def(
       "reset_peak_memory_stats", [](int device) { default_allocator().reset_peak_stats(device); },
-      arg("device") = 0, WithoutGil(),
+      arg("device") = 0, NoGil(),
       "Lets peaks begin anew from what is current. Raises InvalidArgument for a device that is "
       "not there.");
   module.def(
       "reset_accumulated_memory_stats",
       [](int device) { default_allocator().reset_accumulated_stats(device); }, arg("device") = 0,
-      WithoutGil(),
+      NoGil(),
       "Lets accumulated counts begin anew from 0. Raises InvalidArgument for a device that is "
       "not there.");
   module.def("last_out_of_memory", &last_out_of_memory,
              "The last failure for want of memory, of any thread, as an OutOfMemory that is not "
              "raised; None where there was none. PyTorch keeps only its words.");
-  module.def("forget_last_out_of_memory", &forget_last_failure, WithoutGil(),
+  module.def("forget_last_out_of_memory", &forget_last_failure, NoGil(),
              "Lets last_out_of_memory() give None until the next one.");
 }
 

@@ -88,6 +88,7 @@ const Allocation* AddressSpace::beginning_at(Address address) const {
 }
 
 const Allocation* AddressSpace::containing(Address address) const {
+  if (address >= address_limit) return nullptr;
   return overlapping({address, Bytes{1}});
 }
 
@@ -97,6 +98,7 @@ const Allocation* AddressSpace::overlapping(Span span) const {
 }
 
 bool AddressSpace::was_given_back(Address address) const {
+  if (address >= address_limit) return false;
   return std::any_of(devices_.begin(), devices_.end(), [address](const Device& device) {
     return boost::icl::contains(device.freed, address.value);
   });

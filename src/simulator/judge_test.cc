@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -146,11 +147,13 @@ TEST_F(JudgeTest, MemoryThatGoesBackTwiceOrNeverWasOutOrElsewhere) {
   EXPECT_TRUE(last_message_has("given back before"));
   EXPECT_FALSE(gpu.free(0, Address{0x500000000000}));
   EXPECT_TRUE(last_message_has("never given out"));
+  EXPECT_FALSE(gpu.free(0, Address{std::numeric_limits<std::uint64_t>::max()}));
+  EXPECT_TRUE(last_message_has("never given out"));
   EXPECT_FALSE(gpu.free(0, b + 512_B));
   EXPECT_TRUE(last_message_has("which is in the 2097152 bytes at 0x100000200000"));
   EXPECT_FALSE(gpu.free(1, b));
   EXPECT_TRUE(last_message_has("on device 0"));
-  EXPECT_EQ(seen(), std::vector(4, ViolationKind::bad_free));
+  EXPECT_EQ(seen(), std::vector(5, ViolationKind::bad_free));
   EXPECT_TRUE(gpu.free(0, b));
 }
 

@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cstdio>
 #include <cstring>
 #include <thread>
 #include <vector>
@@ -102,6 +103,23 @@ TEST(Preloaded, CachedMemoryIsSaidToBeFree) {
   EXPECT_EQ(after, before);
 }
 
+TEST(Preloaded, MemoryWhoseEventIsDoneIsSaidToBeFree) {
+  setenv("CAIRN_PRELOAD_FREE", "event", 1);
+  std::size_t before = 0;
+  std::size_t after = 0;
+  std::size_t total = 0;
+  ASSERT_EQ(cudaMemGetInfo(&before, &total), cudaSuccess);
+  cudaStream_t const stream = new_stream();
+  void* const memory = malloc_of(80 * mebibyte);
+  use_long(stream, memory, mebibyte);
+  ASSERT_EQ(cudaFree(memory), cudaSuccess);
+  ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
+  EXPECT_EQ(before - after, 80 * mebibyte);
+  let_time_go_by();
+  ASSERT_EQ(cudaMemGetInfo(&after, &total), cudaSuccess);
+  EXPECT_EQ(after, before);
+}
+
 TEST(Preloaded, AfterAResetNothingOfBeforeIsHandedOut) {
   void* const held = malloc_of(mebibyte);
   void* const freed = malloc_of(40 * mebibyte);
@@ -162,6 +180,27 @@ TEST(Preloaded, ACaptureThatAnotherWayBeganIsSeenOnItsStream) {
   malloc_async_of(mebibyte, captured);
   EXPECT_EQ(cairn_stub_mallocs_async(), 1);
   EXPECT_EQ(cudaFreeAsync(memory, captured), cudaErrorInvalidValue);
+}
+
+TEST(Preloaded, ACaptureThatAnotherWayEndedIsOver) {
+  cudaStream_t const captured = new_stream();
+  void* const memory = malloc_of(mebibyte);
+  ASSERT_EQ(cudaStreamBeginCapture(captured, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  EXPECT_NE(malloc_of(mebibyte), nullptr);
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
+  cairn_stub_end_capture(captured);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_EQ(malloc_of(mebibyte), memory);
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
+}
+
+TEST(Preloaded, ACaptureGoesOnWhenADefaultStreamCannotBeDestroyed) {
+  void* const memory = malloc_of(mebibyte);
+  ASSERT_EQ(cudaStreamBeginCapture(cudaStreamPerThread, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  EXPECT_NE(cudaStreamDestroy(cudaStreamPerThread), cudaSuccess);
+  EXPECT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_NE(malloc_of(mebibyte), memory) << "the free is postponed";
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
 }
 
 TEST(Preloaded, AGraphDoesNotFreeWhatItDidNotAllocate) {
@@ -226,6 +265,25 @@ TEST(Preloaded, AChildOfForkIsTheRuntimesAlone) {
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
 }
 
+// Else it would say what the process has done, and wait for what another thread has locked.
+TEST(Preloaded, AChildOfForkReportsNothing) {
+  setenv("CAIRN_PRELOAD_REPORT", "1", 1);
+  malloc_of(mebibyte);
+  int ends[2] = {};
+  ASSERT_EQ(pipe(ends), 0);
+  std::fflush(nullptr);
+  const pid_t child = fork();
+  if (child == 0) {
+    dup2(ends[1], STDERR_FILENO);
+    std::exit(0);
+  }
+  close(ends[1]);
+  char said = 0;
+  EXPECT_EQ(read(ends[0], &said, 1), 0) << "it says something";
+  close(ends[0]);
+  ASSERT_EQ(waitpid(child, nullptr, 0), child);
+}
+
 TEST(Preloaded, AnotherContextThanThePrimaryOneIsTheRuntimesAlone) {
   malloc_of(mebibyte);
   CUcontext context = nullptr;
@@ -234,12 +292,41 @@ TEST(Preloaded, AnotherContextThanThePrimaryOneIsTheRuntimesAlone) {
   EXPECT_EQ(cairn_stub_mallocs(), 1);
 }
 
+TEST(Preloaded, APrimaryContextIsNotMadeForAProgramThatHasAnother) {
+  ASSERT_EQ(cuInit(0), CUDA_SUCCESS);
+  CUcontext context = nullptr;
+  ASSERT_EQ(cuCtxCreate_v2(&context, 0, 0), CUDA_SUCCESS);
+  malloc_of(mebibyte);
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
+  unsigned int flags = 0;
+  int is_active = -1;
+  ASSERT_EQ(cuDevicePrimaryCtxGetState(0, &flags, &is_active), CUDA_SUCCESS);
+  EXPECT_EQ(is_active, 0);
+}
+
 TEST(Preloaded, PoolsThatTheProgramShapesAreTheRuntimesAlone) {
   cudaMemPool_t pool = nullptr;
   ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
   malloc_async_of(mebibyte, nullptr);
   EXPECT_EQ(cairn_stub_mallocs_async(), 0);
+  EXPECT_NE(cudaDeviceSetMemPool(99, pool), cudaSuccess);
+  EXPECT_NE(cudaMemPoolSetAccess(nullptr, nullptr, 0), cudaSuccess);
+  malloc_async_of(mebibyte, nullptr);
+  EXPECT_EQ(cairn_stub_mallocs_async(), 0);
   ASSERT_EQ(cudaDeviceSetMemPool(0, pool), cudaSuccess);
+  malloc_async_of(mebibyte, nullptr);
+  EXPECT_EQ(cairn_stub_mallocs_async(), 1);
+}
+
+TEST(Preloaded, PoolsThatAreSetByTheNameOfCuda13AreTheRuntimesAlone) {
+  cudaMemPool_t pool = nullptr;
+  ASSERT_EQ(cudaDeviceGetDefaultMemPool(&pool, 0), cudaSuccess);
+  cudaMemLocation location{};
+  location.type = cudaMemLocationTypeDevice;
+  EXPECT_NE(cudaMemSetMemPool(nullptr, cudaMemAllocationTypePinned, pool), cudaSuccess);
+  malloc_async_of(mebibyte, nullptr);
+  EXPECT_EQ(cairn_stub_mallocs_async(), 0);
+  ASSERT_EQ(cudaMemSetMemPool(&location, cudaMemAllocationTypePinned, pool), cudaSuccess);
   malloc_async_of(mebibyte, nullptr);
   EXPECT_EQ(cairn_stub_mallocs_async(), 1);
 }

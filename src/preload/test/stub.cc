@@ -31,6 +31,7 @@ Call* next(Call*, const char* name) {
 extern "C" {
 
 void cairn_stub_begin_capture(CUstream_st* stream) { captured().insert(stream); }
+void cairn_stub_end_capture(CUstream_st* stream) { captured().erase(stream); }
 
 int cairn_stub_mallocs() { return mallocs; }
 int cairn_stub_frees() { return frees; }
@@ -62,6 +63,11 @@ cudaError_t cudaStreamIsCapturing(cudaStream_t stream, cudaStreamCaptureStatus* 
   *status =
       captured().count(stream) != 0 ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
   return cudaSuccess;
+}
+
+// No pool is another one there.
+cudaError_t cudaMemSetMemPool(cudaMemLocation* location, cudaMemAllocationType, cudaMemPool_t) {
+  return location == nullptr ? cudaErrorInvalidValue : cudaSuccess;
 }
 
 // The handle is the address.

@@ -8,6 +8,8 @@ extern "C" {
 
 // Begins a capture that the preloaded library does not see.
 void cairn_stub_begin_capture(CUstream_st* stream);
+// The same for its end.
+void cairn_stub_end_capture(CUstream_st* stream);
 
 // How often cudaMalloc, cudaFree and cudaMallocAsync came here.
 int cairn_stub_mallocs();

@@ -2,7 +2,11 @@
 Which of both is seen by the libcuda.so.1 that is found."""
 
 import ctypes
+import os
 import pickle
+import subprocess
+import sys
+import tempfile
 import threading
 import unittest
 
@@ -21,6 +25,24 @@ def simulated_cuda():
 
 CUDA = simulated_cuda()
 
+USED_TO_THE_END = """
+import threading
+import cairn
+
+rounds = threading.Semaphore(0)
+
+def use():
+    while True:
+        cairn.free(cairn.allocate(512))
+        cairn.memory_stats()
+        rounds.release()
+
+for _ in range(4):
+    threading.Thread(target=use, daemon=True).start()
+for _ in range(200):
+    rounds.acquire()
+"""
+
 
 class Everywhere(unittest.TestCase):
     def test_version_and_library_belong_together(self):
@@ -29,7 +51,6 @@ class Everywhere(unittest.TestCase):
         self.assertEqual(cairn.__version__, library.cairn_version().decode())
 
     def test_torch_is_not_imported(self):
-        import sys
         self.assertNotIn("torch", sys.modules)
 
     def test_every_function_says_what_it_does(self):
@@ -179,6 +200,20 @@ class OverSimulatedCuda(unittest.TestCase):
         stats = cairn.memory_stats()
         self.assertEqual(stats["allocation.all.allocated"], stats["allocation.all.freed"])
         self.assertEqual(stats["num_device_alloc"], 2)
+
+    def test_files_may_have_any_name(self):
+        with tempfile.TemporaryDirectory(suffix=os.fsdecode(b"\xff")) as folder:
+            with open(os.path.join(folder, "libcuda.so.1"), "wb") as file:
+                file.write(b"no library")
+            run = subprocess.run(
+                [sys.executable, "-c", "import cairn; cairn.device_count()"], capture_output=True,
+                env={**os.environ, "LD_LIBRARY_PATH": folder, "PYTHONIOENCODING": "ascii"})
+        self.assertRegex(run.stderr.decode(), r"cairn\.errors\.Unsupported: .*\\xff/libcuda")
+
+    def test_threads_that_run_at_the_end_of_the_process_do_no_harm(self):
+        run = subprocess.run([sys.executable, "-c", USED_TO_THE_END], capture_output=True,
+                             text=True)
+        self.assertEqual((run.returncode, run.stderr), (0, ""))
 
     def test_threads(self):
         def work(stream):

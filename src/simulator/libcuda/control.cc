@@ -40,7 +40,7 @@ DeviceIndex device_of(const Machine& machine, Span range, DeviceIndex otherwise)
 int in_lines(const std::vector<std::string>& messages, char* text, int size) {
   std::string words;
   for (const std::string& message : messages) words += message + "\n";
-  std::snprintf(text, static_cast<std::size_t>(size), "%s", words.c_str());
+  if (size > 0) std::snprintf(text, static_cast<std::size_t>(size), "%s", words.c_str());
   return static_cast<int>(messages.size());
 }
 

@@ -60,7 +60,7 @@ int cairn_sim_violations(char* text, int size);
 int cairn_sim_mistakes(char* text, int size);
 
 /* Where the device's next allocation lies, once; what cannot be there lies where it would by
- * itself. */
+ * itself. But with CAIRN_SIM_BACKED=1 it fails where something else of the process is. */
 int cairn_sim_next_address(int device, unsigned long long address);
 
 /* What was asked of the driver since this was last called, one call a line with what it gave:

@@ -4,6 +4,7 @@
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
+#include <cstdint>
 #include <cstdlib>
 #include <cstring>
 #include <string>
@@ -162,6 +163,7 @@ TEST_F(SimulatedRuntime, AStaticRuntimeIsToldWhatToDo) {
 TEST_F(SimulatedRuntime, BadPointersAndDeadHandlesGiveErrors) {
   int on_stack = 0;
   EXPECT_EQ(cudaFree(&on_stack), cudaErrorInvalidValue);
+  EXPECT_EQ(cudaFree(reinterpret_cast<void*>(UINTPTR_MAX)), cudaErrorInvalidValue);
   EXPECT_EQ(cudaMalloc(nullptr, 1), cudaErrorInvalidValue);
   EXPECT_EQ(cudaFree(nullptr), cudaSuccess);
   EXPECT_EQ(cudaFreeHost(&on_stack), cudaErrorInvalidValue);
@@ -175,6 +177,16 @@ TEST_F(SimulatedRuntime, BadPointersAndDeadHandlesGiveErrors) {
   EXPECT_EQ(cudaStreamQuery(reinterpret_cast<cudaStream_t>(0x77)), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaMemset(nullptr, 0, 1), cudaErrorInvalidValue);
   EXPECT_EQ(cuCtxSetCurrent(reinterpret_cast<CUcontext>(0x77)), CUDA_ERROR_INVALID_CONTEXT);
+}
+
+TEST_F(SimulatedRuntime, AnswersOfTheJudgeNeedNoRoom) {
+  int on_stack = 0;
+  EXPECT_EQ(cudaFree(&on_stack), cudaErrorInvalidValue);
+  char text[] = "before";
+  EXPECT_EQ(cairn_sim_violations(text, 0), 1);
+  EXPECT_EQ(cairn_sim_violations(text, -1), 1);
+  EXPECT_STREQ(text, "before");
+  EXPECT_EQ(cairn_sim_mistakes(nullptr, 0), 0);
 }
 
 TEST_F(SimulatedRuntime, EachDeviceHasItsMemory) {
