@@ -42,7 +42,7 @@ Block* FreeIndex::first_not_below(Bytes size) const {
   const std::size_t bin = bin_of(size);
   Block* const root = roots_[bin];
   if (root == nullptr) return leftmost_from(bin + 1);
-  if (bin < exact_bins && root->index_left == nullptr) return root;  // All are of one size.
+  if (root->index_left == nullptr && root->size >= size) return root;
   Block* const fit = treap::first_not_below(root, size);
   return fit != nullptr ? fit : leftmost_from(bin + 1);
 }
