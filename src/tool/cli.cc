@@ -117,7 +117,7 @@ int run_cli(int argc, const char* const* argv, std::ostream& out, std::ostream& 
   add_run(app, run, shared);
   add_import(app, import, shared);
   add_replay(app, replay, shared);
-  if (const auto code = testing::exit_code_of(app, argc, argv, out, err)) return *code;
+  if (const auto code = testing::exit_code_of(app, argc, argv, {out, err})) return *code;
   const bool on_terminal = &err == &std::cerr && isatty(STDERR_FILENO) == 1;
   const Console console{out, err, shared.json, shared.progress || on_terminal};
   run.load = import.load = replay.load = shared.load_options();
