@@ -15,6 +15,8 @@ std::uint64_t handle_of(Stream stream) {
   return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(stream));
 }
 
+StreamRef stream_of(const Request& request) { return {request.device, handle_of(request.stream)}; }
+
 // A setting that would change and cannot; empty where there is none.
 std::string unchangeable(const Options& now, Options wanted) {
   if (wanted.best_fit_tie != now.best_fit_tie) return "best_fit_tie";
@@ -47,24 +49,25 @@ AllDevices::AllDevices(Driver& driver, const Options& options)
   }
 }
 
-std::optional<StreamId> AllDevices::stream_of_plain(const Request& request) const {
+bool AllDevices::is_plain(const Request& request) const {
   const Bytes requested{request.size_bytes};
-  const bool is_plain = requested != Bytes{0} && requested < request_limit &&
-                        request.alignment_bytes == block_granularity.count;
-  if (!is_plain) return std::nullopt;
-  return streams_.plain({request.device, handle_of(request.stream)});
+  return requested != Bytes{0} && requested < request_limit &&
+         request.alignment_bytes == block_granularity.count &&
+         streams_.is_plain(stream_of(request));
 }
 
 Address AllDevices::hit(const Request& request) {
   DeviceAllocator* device = find_device(request.device);
-  const auto stream = stream_of_plain(request);
-  if (device == nullptr || !stream) return {};
-  return device->hit(*stream, Bytes{request.size_bytes});
+  if (device == nullptr || !is_plain(request)) [[unlikely]]
+    return {};
+  return device->hit(StreamDirectory::plain(stream_of(request)), Bytes{request.size_bytes});
 }
 
 bool AllDevices::free_unused(Address address) {
-  return std::ranges::any_of(devices_,
-                             [&](const auto& device) { return device->free_unused(address); });
+  for (const auto& device : devices_) {
+    if (device->free_unused(address)) return true;
+  }
+  return false;
 }
 
 Result<Address, Error> AllDevices::miss(const Request& request) {
@@ -77,10 +80,10 @@ Result<Address, Error> AllDevices::miss(const Request& request) {
   const Bytes requested{request.size_bytes};
   if (requested >= request_limit) return Failure{larger_than_possible(requested)};
   if (requested == Bytes{0}) return Address{};
-  const auto stream = identify({request.device, handle_of(request.stream)});
+  const auto stream = identify(stream_of(request));
   if (!stream) return Failure{stream.error()};
   const HeapRequest wanted{*stream, requested, std::max(alignment, block_granularity)};
-  if (!stream_of_plain(request)) {  // Then hit() has not asked the device.
+  if (!is_plain(request)) {  // Then hit() has not asked the device.
     const Address served = device->hit(wanted.stream, wanted.requested, wanted.alignment);
     if (served != Address{}) return served;
   }

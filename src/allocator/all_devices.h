@@ -66,8 +66,8 @@ class AllDevices {
   DeviceAllocator* find_device(DeviceIndex index);
 
  private:
-  // The request's stream, where there is nothing to ask or to find fault with but the device.
-  std::optional<StreamId> stream_of_plain(const Request& request) const;
+  // Whether there is nothing to ask or to find fault with but the device.
+  bool is_plain(const Request& request) const;
   Result<Done, Error> free_checked(Address address, const FreeCheck& check);
   // What act(device) does with the one device that has the address.
   template <class Act>

@@ -47,6 +47,15 @@ DeviceAllocator& device_or_throw(AllDevices& devices, int index) {
   return *device;
 }
 
+// What is left to do where there is no hit: out of line, so that a hit needs no room on the stack
+// for errors.
+[[gnu::noinline]] void* miss(AllDevices& devices, const Request& request) {
+  return pointer_to(value_or_throw(devices.miss(request)));
+}
+[[gnu::noinline]] void free_any(AllDevices& devices, Address address) {
+  value_or_throw(devices.free_any(address, nullptr));
+}
+
 FreeCheck make_check(std::size_t size_bytes, Stream stream) { return {Bytes{size_bytes}, stream}; }
 
 }  // namespace
@@ -70,7 +79,7 @@ void* Allocator::allocate(const Request& request) {
   const Address hit = devices_->hit(request);
   if (hit != Address{}) [[likely]]
     return pointer_to(hit);
-  return pointer_to(value_or_throw(devices_->miss(request)));
+  return miss(*devices_, request);
 }
 
 void* Allocator::try_allocate(const Request& request, Error* why) noexcept {
@@ -81,7 +90,7 @@ void Allocator::free(void* pointer) {
   const Address address = address_of(pointer);
   if (devices_->free_unused(address)) [[likely]]
     return;
-  value_or_throw(devices_->free_any(address, nullptr));
+  free_any(*devices_, address);
 }
 
 bool Allocator::try_free(void* pointer, Error* why) noexcept {

@@ -6,7 +6,7 @@
 namespace cairn {
 
 Result<StreamId, Error> StreamDirectory::identify(StreamRef stream) {
-  if (const auto id = plain(stream)) return *id;
+  if (is_plain(stream)) return plain(stream);
   if (stream.handle == per_thread_stream_handle) return per_thread_stream(this_thread_number());
   if (stream.handle >= first_special_stream) return Failure{impossible_stream(stream.handle)};
   return ask_for_id(stream);

@@ -23,12 +23,14 @@ class StreamDirectory {
   StreamDirectory(const StreamDirectory&) = delete;
   StreamDirectory& operator=(const StreamDirectory&) = delete;
 
-  // Which stream the handle names, where that is plain to see.
-  std::optional<StreamId> plain(StreamRef stream) const {
-    if (stream.handle <= legacy_stream_handle) return legacy_default_stream;
-    const bool is_other = is_made(stream);
-    if (identity_ == StreamIdentity::id || !is_other) return std::nullopt;
-    return StreamId{stream.handle};
+  // Whether it is plain to see which stream the handle names, and that stream.
+  bool is_plain(StreamRef stream) const {
+    if (stream.handle <= legacy_stream_handle) return true;
+    return is_made(stream) && identity_ != StreamIdentity::id;
+  }
+  // REQUIRES: is_plain(stream).
+  static StreamId plain(StreamRef stream) {
+    return stream.handle <= legacy_stream_handle ? legacy_default_stream : StreamId{stream.handle};
   }
   // Which stream the handle names. Fails for a handle that can be none, and where the driver does
   // not say.

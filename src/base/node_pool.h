@@ -24,12 +24,14 @@ class NodePool {
   // Makes sure that the next `count` calls of make() allocate nothing and so cannot fail.
   // Throws std::bad_alloc, and then nothing has changed.
   void reserve(std::size_t count) {
-    while (free_count_ < count) grow();
+    while (free_count_ < count) [[unlikely]]
+      grow();
   }
 
   template <class... Args>
   T& make(Args&&... args) {
-    if (free_ == nullptr) grow();
+    if (free_ == nullptr) [[unlikely]]
+      grow();
     Slot* slot = free_;
     free_ = slot->next_free;
     --free_count_;
@@ -52,7 +54,7 @@ class NodePool {
   static constexpr std::size_t slots_per_chunk = 256;
   using Chunk = std::array<Slot, slots_per_chunk>;
 
-  void grow() {
+  [[gnu::noinline]] void grow() {
     auto chunk = std::make_unique<Chunk>();
     Chunk& slots = *chunk;
     chunks_.push_back(std::move(chunk));

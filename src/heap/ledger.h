@@ -309,7 +309,9 @@ inline bool LaneLedger::try_hand_out(PoolKind pool, const HandedOut& block) {
 
 inline bool LaneLedger::try_free(PoolKind pool, const HandedOut& block) {
   if (block.size >= whole_.max_split_size_ || !try_change_split(pool, block.split)) return false;
-  freed_at_once(pool, block.size, block.requested);
+  subtract(Quantity::allocation, pool, 1);
+  subtract(Quantity::allocated_bytes, pool, signed_count(block.size));
+  subtract(Quantity::requested_bytes, pool, signed_count(block.requested));
   return true;
 }
 

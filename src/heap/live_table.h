@@ -20,7 +20,8 @@ class LiveTable {
   // Makes sure that the next `more` calls of insert() allocate nothing. Throws std::bad_alloc, and
   // then nothing has changed.
   void reserve(std::size_t more) {
-    while ((count_ + more) * 2 > mask_ + 1) grow();
+    while ((count_ + more) * 2 > mask_ + 1) [[unlikely]]
+      grow();
   }
   // REQUIRES: room was reserved; no entry has the block's address.
   void insert(Block& block);
