@@ -241,10 +241,14 @@ bool is_of_memory(const testing::Op& op) {
 }
 
 Tape draw(std::uint64_t seed, Faults faults) {
+  namespace setup_switch = testing::setup_switch;
   Tape tape = testing::draw_tape(seed, operations_of_a_tape);
+  const auto leave_out = [&](int bit) {
+    tape.setup.switches = static_cast<std::uint8_t>(tape.setup.switches & ~bit);
+  };
+  leave_out(setup_switch::pytorch_defects);  // To which handles, not streams, are alike.
   if (faults == Faults::all) return tape;
-  constexpr std::uint8_t lost = testing::setup_switch::lost_devices;
-  tape.setup.switches = static_cast<std::uint8_t>(tape.setup.switches & ~lost);
+  leave_out(setup_switch::lost_devices);
   std::erase_if(tape.ops, [&](const testing::Op& op) {
     return op.kind == testing::OpKind::fault && (faults == Faults::none || !is_of_memory(op));
   });

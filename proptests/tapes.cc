@@ -73,8 +73,8 @@ Setup draw_setup(const Taste& taste) {
   setup.most_live = static_cast<std::uint8_t>(4 + draw_below(draw_one_in(3) ? 40 : 13));
   for (std::uint8_t& memory : setup.memory)
     memory = static_cast<std::uint8_t>(draw_below(taste.is_short ? 2 : 5) + 8 * draw_below(8));
-  if (!taste.loses_devices)
-    setup.switches &= static_cast<std::uint8_t>(~setup_switch::lost_devices);
+  const int left_out = taste.loses_devices ? 0 : setup_switch::lost_devices;
+  setup.switches &= static_cast<std::uint8_t>(~(left_out | setup_switch::pytorch_defects));
   if (!draw_one_in(4)) setup.switches &= static_cast<std::uint8_t>(~setup_switch::identity);
   if (draw_one_in(2)) setup.split = setup.rounding = setup.large_segment = 0;
   if (draw_one_in(2)) setup.divisions = 0;
@@ -199,7 +199,8 @@ rc::Gen<Tape> short_tapes() {
   const auto setup_of = [](const std::vector<std::uint8_t>& bytes) {
     Setup setup;
     std::memcpy(&setup, bytes.data(), sizeof setup);
-    setup.switches &= static_cast<std::uint8_t>(~setup_switch::lost_devices);
+    constexpr int left_out = setup_switch::lost_devices | setup_switch::pytorch_defects;
+    setup.switches &= static_cast<std::uint8_t>(~left_out);
     return setup;
   };
   const auto kinds = rc::gen::weightedElement<OpKind>({{8, OpKind::alloc},

@@ -24,7 +24,7 @@ struct Taste {
   bool is_short = false;       // Of memory, so that requests fail.
   bool has_faults = true;      // The driver refuses calls.
   bool loses_devices = false;  // Faults may be sticky.
-};
+};  // No case keeps PyTorch's defects, of which some promises do not hold.
 
 enum class Sizes : std::uint8_t { tiny, borders, mixed, large };
 enum class Lifetimes : std::uint8_t { any, latest_first, oldest_first, some_stay };

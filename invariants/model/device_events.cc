@@ -17,6 +17,7 @@ bool DeviceModel::fence(StreamKey user, Fencing& fencing) {
   if (reach.way == Reach::Way::direct) {
     const Fenced fenced = fence_on_stream(user, reach.handle, fencing);
     if (fenced != Fenced::stream_is_gone) return fenced == Fenced::done;
+    if (!policy_.makes_good_for_dead_handles()) return false;
   }
   return fence_on_context(user.device, fencing);
 }

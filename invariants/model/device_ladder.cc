@@ -43,9 +43,13 @@ Outcome DeviceModel::allocate(const Request& request, StreamId stream) {
 
 Outcome DeviceModel::last_rungs(const Wanted& wanted) {
   if (!wait_for_all_events()) return failed(ErrorCode::cuda_error);
-  if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
+  if (policy_.searches_after_waiting()) {
+    if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
+  }
   if (!release_all()) return failed(ErrorCode::cuda_error);
-  if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
+  if (policy_.searches_after_release()) {
+    if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
+  }
   ledger_.retried();
   return conclude(ask(wanted), wanted);
 }

@@ -30,6 +30,7 @@ BlockState state_of(const Block& block) {
 
 DeviceModel::DeviceModel(DeviceIndex device, Bytes total_memory, const Surroundings& around)
     : options_(around.options),
+      policy_(around.options),
       streams_(around.streams),
       environment_(around.environment),
       device_(device),
@@ -159,7 +160,8 @@ Block& DeviceModel::merge_with_free_neighbours(Place place) {
   return blocks[first];
 }
 
-void DeviceModel::recount_oversize() {
+void DeviceModel::max_split_size_changed() {
+  if (!policy_.recounts_oversize()) return ledger_.oversize_begins_at(options_.max_split_size_bytes);
   const std::uint64_t from = options_.max_split_size_bytes;
   std::int64_t blocks = 0;
   std::int64_t segments = 0;

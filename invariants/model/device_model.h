@@ -20,6 +20,7 @@
 #include "invariants/model/ledger.h"
 #include "invariants/model/memory.h"
 #include "invariants/model/model.h"
+#include "invariants/model/policy.h"
 #include "invariants/model/streams.h"
 
 namespace cairn::model {
@@ -49,8 +50,8 @@ class DeviceModel {
   ErrorCode process_events();
   ErrorCode empty_cache();
   void set_memory_fraction(double fraction);
-  // Recounts what is oversize, which the options say otherwise now.
-  void recount_oversize();
+  // The options say otherwise now what is oversize.
+  void max_split_size_changed();
 
   // Takes note of what a driver call said, and gives it back.
   int noted(int cuda_code) {
@@ -134,12 +135,14 @@ class DeviceModel {
   void finish_first(StreamKey queue);
 
   // device_streams.cc
+  bool is_own_stream(Place place, StreamKey user) const;
   bool knows(StreamKey key) const;
   void rename(StreamKey from, StreamKey to);
 
   std::uint64_t& searches(PoolKind pool) { return searches_[pool == PoolKind::small ? 0 : 1]; }
 
   const Options& options_;
+  const Policy policy_;
   const Streams& streams_;
   Environment& environment_;
   const DeviceIndex device_;

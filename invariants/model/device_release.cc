@@ -104,7 +104,7 @@ bool DeviceModel::release_all() {
 bool DeviceModel::release(Address address) {
   const auto place = memory_.block_at(address);
   const Segment& segment = memory_.segment(*place);
-  if (!wait_for_stream(segment.stream)) return false;
+  if (policy_.waits_before_release() && !wait_for_stream(segment.stream)) return false;
   if (noted(environment_.free(device_, address)) != success) return false;
   ledger_.segment_went(segment.pool, segment.span.size);
   ledger_.driver_took();

@@ -14,14 +14,18 @@ void add_use(std::vector<StreamKey>& uses, StreamKey user) {
 
 }  // namespace
 
+bool DeviceModel::is_own_stream(Place place, StreamKey user) const {
+  return policy_.is_own({device_, memory_.segment(place).stream}, user);
+}
+
 void DeviceModel::record_use(Place place, StreamKey user) {
-  if (user == StreamKey{device_, memory_.segment(place).stream}) return;
+  if (is_own_stream(place, user)) return;
   add_use(memory_.block(place).uses, user);
 }
 
 ErrorCode DeviceModel::free(Place place, std::optional<StreamKey> user) {
   std::vector<StreamKey> uses = memory_.block(place).uses;
-  if (user && *user != StreamKey{device_, memory_.segment(place).stream}) add_use(uses, *user);
+  if (user && !is_own_stream(place, *user)) add_use(uses, *user);
   Fencing fencing;
   for (const StreamKey& use : uses) {
     if (is_lost_) break;  // Then it is bookkeeping alone.

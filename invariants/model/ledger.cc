@@ -33,7 +33,7 @@ void for_each_stat(DeviceStats& stats, Action action) {
 
 }  // namespace
 
-Ledger::Ledger(std::uint64_t max_split_size_bytes) {
+Ledger::Ledger(std::uint64_t max_split_size_bytes) : oversize_from_(max_split_size_bytes) {
   stats_.max_split_size_bytes = max_split_size_bytes;
 }
 
@@ -77,6 +77,7 @@ void Ledger::inactive_split_changed(PoolKind pool, std::int64_t count, std::int6
 
 void Ledger::oversize_changed(std::uint64_t max_split_size_bytes, std::int64_t blocks,
                               std::int64_t segments) {
+  oversize_from_ = max_split_size_bytes;
   stats_.max_split_size_bytes = max_split_size_bytes;
   change(stats_.oversize_allocations, blocks - stats_.oversize_allocations.current);
   change(stats_.oversize_segments, segments - stats_.oversize_segments.current);

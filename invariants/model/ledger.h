@@ -33,6 +33,8 @@ class Ledger {
   void synchronized() { ++stats_.num_sync_all_streams; }
   void ran_out_of_memory() { ++stats_.num_ooms; }
   void rejected() { ++stats_.num_oom_rejections; }
+  // Oversize begins elsewhere now, for what comes and goes from here on, and nothing shows it.
+  void oversize_begins_at(std::uint64_t bytes) { oversize_from_ = bytes; }
   // Oversize begins elsewhere now, and these are the blocks handed out, and the segments, that are.
   void oversize_changed(std::uint64_t max_split_size_bytes, std::int64_t blocks,
                         std::int64_t segments);
@@ -42,8 +44,9 @@ class Ledger {
   void reset_accumulated();
 
  private:
-  bool is_oversize(Bytes size) const { return size.count >= stats_.max_split_size_bytes; }
+  bool is_oversize(Bytes size) const { return size.count >= oversize_from_; }
 
+  std::uint64_t oversize_from_ = 0;
   DeviceStats stats_;
 };
 

@@ -5,6 +5,7 @@
 
 #include "invariants/model/cuda_codes.h"
 #include "invariants/model/device_model.h"
+#include "invariants/model/policy.h"
 #include "invariants/model/streams.h"
 
 namespace cairn::model {
@@ -43,7 +44,7 @@ Outcome failed(ErrorCode code) { return {code, {}, {}}; }
 class Model::Impl {
  public:
   Impl(const Options& options, const std::vector<Bytes>& total_memory, Environment& environment)
-      : options_(options), streams_(options.stream_identity, environment) {
+      : options_(options), policy_(options), streams_(options, environment) {
     for (const Bytes total : total_memory) {
       const auto device = static_cast<DeviceIndex>(devices_.size());
       devices_.emplace_back(device, total, Surroundings{options_, streams_, environment});
@@ -82,6 +83,7 @@ class Model::Impl {
   Streams::Named name(StreamName stream);
 
   Options options_;
+  const Policy policy_;
   Streams streams_;
   std::vector<DeviceModel> devices_;
 };
@@ -136,7 +138,10 @@ ErrorCode Model::Impl::record_stream(Address address, StreamName stream) {
   const Streams::Named named = name(stream);
   if (named.code != ErrorCode::none) return named.code;
   const auto found = find(address);
-  if (!found) return ErrorCode::invalid_argument;
+  if (!found) {
+    const bool is_refused = policy_.refuses_uses_of_what_is_not_live();
+    return is_refused ? ErrorCode::invalid_argument : ErrorCode::none;
+  }
   device(found->device).record_use(found->place, named.key);
   return ErrorCode::none;
 }
@@ -154,6 +159,7 @@ ErrorCode Model::Impl::forget_stream(StreamName stream) {
   if (stream.handle <= last_default_handle) return ErrorCode::invalid_argument;
   const Streams::Named named = name(stream);
   if (named.code != ErrorCode::none) return named.code;
+  if (policy_.is_handle_the_stream()) return ErrorCode::none;
   for (DeviceModel& each : devices_) {
     if (const ErrorCode code = each.forget(named.key); code != ErrorCode::none) return code;
   }
@@ -178,7 +184,7 @@ ErrorCode Model::Impl::reconfigure(const std::optional<Options>& wanted) {
   const bool recount = wanted->max_split_size_bytes != options_.max_split_size_bytes;
   options_ = *wanted;
   if (!recount) return ErrorCode::none;
-  for (DeviceModel& each : devices_) each.recount_oversize();
+  for (DeviceModel& each : devices_) each.max_split_size_changed();
   return ErrorCode::none;
 }
 

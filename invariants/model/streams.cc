@@ -19,14 +19,23 @@ Streams::Named Streams::name(StreamName stream, bool device_is_lost) {
     return named(legacy_default_stream);
   }
   if (stream.handle == per_thread_handle) {
-    return named(per_thread_stream(environment_.thread_number()));
+    return named(per_thread());
   }
   if (stream.handle >= first_special_stream) return {ErrorCode::invalid_argument, success, {}};
-  if (identity_ == StreamIdentity::handle) return named({stream.handle});
+  if (goes_by_handle()) return named({stream.handle});
   if (!device_is_lost) return ask(stream);
   // No call can be made: it is what it was.
   const Said* said = said_of(stream);
   return said == nullptr ? Named{ErrorCode::cuda_error, success, {}} : named(said->id);
+}
+
+bool Streams::goes_by_handle() const {
+  return policy_.is_handle_the_stream() || identity_ == StreamIdentity::handle;
+}
+
+// Where a handle is the stream, it is that of no thread.
+StreamId Streams::per_thread() const {
+  return per_thread_stream(policy_.is_handle_the_stream() ? 0 : environment_.thread_number());
 }
 
 Streams::Named Streams::ask(StreamName stream) {
@@ -63,10 +72,10 @@ Reach Streams::reach(StreamKey key) const {
   if (is_retired(key.id)) return {Reach::Way::retired, 0, success};
   if (key.id == legacy_default_stream) return direct(legacy_handle);
   if (is_per_thread(key.id)) {
-    const bool is_own = key.id == per_thread_stream(environment_.thread_number());
+    const bool is_own = key.id == per_thread();
     return is_own ? direct(per_thread_handle) : Reach{Reach::Way::context, 0, success};
   }
-  return identity_ == StreamIdentity::handle ? direct(key.id.value) : reach_by_id(key);
+  return goes_by_handle() ? direct(key.id.value) : reach_by_id(key);
 }
 
 // The handle may be another stream's by now, or nobody's.

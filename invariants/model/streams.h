@@ -11,6 +11,7 @@
 #include "cairn/errors.h"
 #include "cairn/options.h"
 #include "invariants/model/model.h"
+#include "invariants/model/policy.h"
 
 namespace cairn::model {
 
@@ -31,8 +32,8 @@ class Streams {
     StreamKey key;
   };
 
-  Streams(StreamIdentity identity, Environment& environment)
-      : identity_(identity), environment_(environment) {}
+  Streams(const Options& options, Environment& environment)
+      : identity_(options.stream_identity), policy_(options), environment_(environment) {}
 
   // Asks the driver where streams go by their id, unless the device is lost.
   Named name(StreamName stream, bool device_is_lost);
@@ -48,11 +49,15 @@ class Streams {
     StreamId id;
   };
 
+  bool goes_by_handle() const;
+  // Of the calling thread.
+  StreamId per_thread() const;
   Named ask(StreamName stream);
   Said* said_of(StreamName stream);
   Reach reach_by_id(StreamKey key) const;
 
   const StreamIdentity identity_;
+  const Policy policy_;
   Environment& environment_;
   std::vector<Said> said_;
 };

@@ -15,11 +15,12 @@ constexpr std::uint64_t operations_between_maps = 4096;
 constexpr std::uint64_t first_handle = 0x5000;  // As on the simulated GPU.
 constexpr std::uint64_t handle_step = 0x10;
 
-// Streams go by their handles and are not blocking, devices are not lost, and the segment that is
-// there at the start is on device 0.
+// Streams go by their handles and are not blocking, devices are not lost, the segment that is there
+// at the start is on device 0, and what PyTorch's ways are is up to the allocator.
 Setup of_a_heap(Setup setup) {
-  setup.switches &=
-      static_cast<std::uint8_t>(~(setup_switch::identity | setup_switch::lost_devices));
+  constexpr int left_out =
+      setup_switch::identity | setup_switch::lost_devices | setup_switch::pytorch_defects;
+  setup.switches &= static_cast<std::uint8_t>(~left_out);
   setup.blocking = 0;
   setup.segment = static_cast<std::uint8_t>(setup.segment - setup.segment % devices_of(setup));
   return setup;

@@ -96,6 +96,7 @@ inline constexpr std::uint8_t identity = 4;
 inline constexpr std::uint8_t rejects = 8;
 inline constexpr std::uint8_t lost_devices = 16;     // Faults may be sticky, or last.
 inline constexpr std::uint8_t default_streams = 32;  // Work on s0 and ptds as well.
+inline constexpr std::uint8_t pytorch_defects = 64;
 }  // namespace setup_switch
 
 struct Tape {

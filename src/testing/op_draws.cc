@@ -80,6 +80,8 @@ OpDraws::OpDraws(std::uint64_t seed)
   switch_on(setup_switch::identity, dice_.one_in(5));
   switch_on(setup_switch::lost_devices, dice_.one_in(8));
   switch_on(setup_switch::default_streams, !dice_.one_in(3));
+  Dice apart(~seed);  // So that a seed is what it was before there was this setting.
+  switch_on(setup_switch::pytorch_defects, apart.one_in(6));
   if (!dice_.one_in(2)) return;  // No limits.
   setup_.threshold = static_cast<std::uint8_t>(1 + dice_.below(4));
   setup_.fraction = static_cast<std::uint8_t>(1 + dice_.below(4));

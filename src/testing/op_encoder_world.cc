@@ -58,6 +58,7 @@ void encode_settings(const Options& wanted, Setup& setup) {
   switch_on(setup_switch::release_lock, wanted.release_lock_on_cudamalloc);
   switch_on(setup_switch::identity, wanted.stream_identity == StreamIdentity::id);
   switch_on(setup_switch::rejects, wanted.throw_on_cudamalloc_oom);
+  switch_on(setup_switch::pytorch_defects, wanted.pytorch_defects);
 }
 
 void encode_gpus(const Program& program, Setup& setup) {

@@ -88,6 +88,7 @@ std::string settings_of(const Setup& setup) {
   add(items, "garbage_collection_threshold", thresholds, setup.threshold);
   add(items, "per_process_memory_fraction", fractions, setup.fraction);
   if (is_on(setup_switch::rejects)) items.emplace_back("throw_on_cudamalloc_oom:True");
+  if (is_on(setup_switch::pytorch_defects)) items.emplace_back("pytorch_defects:True");
   return join(items);
 }
 

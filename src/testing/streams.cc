@@ -52,18 +52,22 @@ const NamedStream* Streams::find(const std::string& name) const {
   return found == streams_.end() ? nullptr : &found->second;
 }
 
+StreamId Streams::per_thread_id() const {
+  return per_thread_stream(goes_by_handle_ ? 0 : this_thread_number());
+}
+
 StreamId Streams::id(StreamRef stream) const {
   if (stream.handle == 0) return legacy_default_stream;
-  if (stream.handle == per_thread_stream_handle) return per_thread_stream(this_thread_number());
+  if (stream.handle == per_thread_stream_handle) return per_thread_id();
   const bool is_dead = number(stream) == simulator::StreamNumber::none;
-  if (identity_ == StreamIdentity::handle || is_dead) return {stream.handle};
+  if (goes_by_handle_ || identity_ == StreamIdentity::handle || is_dead) return {stream.handle};
   const auto id = gpu_.stream_id(stream);
   return {id ? *id : stream.handle};
 }
 
 std::optional<StreamId> Streams::id(const std::string& name) const {
   if (name == "s0") return legacy_default_stream;
-  if (name == "ptds") return per_thread_stream(this_thread_number());
+  if (name == "ptds") return per_thread_id();
   const NamedStream* stream = find(name);
   if (stream == nullptr) return std::nullopt;
   return id(stream->ref);

@@ -27,7 +27,8 @@ struct NamedStream {
 
 class Streams {
  public:
-  Streams(simulator::SimulatedGpu& gpu, StreamIdentity identity) : gpu_(gpu), identity_(identity) {}
+  Streams(simulator::SimulatedGpu& gpu, const Options& options)
+      : gpu_(gpu), identity_(options.stream_identity), goes_by_handle_(options.pytorch_defects) {}
 
   // The stream, made on that device if the name is new. A failure says why it cannot be.
   Result<StreamRef, std::string> mention(const std::string& name, DeviceIndex device);
@@ -52,8 +53,11 @@ class Streams {
   simulator::StreamNumber number(StreamRef stream) const { return gpu_.identify(stream); }
 
  private:
+  StreamId per_thread_id() const;  // Of the calling thread.
+
   simulator::SimulatedGpu& gpu_;
   const StreamIdentity identity_;
+  const bool goes_by_handle_;  // PyTorch's streams do, whatever they are.
   std::map<std::string, NamedStream> streams_;
   std::map<std::uint64_t, std::set<DeviceIndex>> devices_;  // By handle; see devices().
 };

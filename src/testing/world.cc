@@ -45,7 +45,7 @@ World::Impl::Impl(const Program& program, const WorldOptions& options)
     : options_(options),
       settings_(read_settings(program)),
       machine_(declared_devices(program), settings_.options, options.wrap_driver),
-      streams_(machine_.gpu(), settings_.options.stream_identity) {
+      streams_(machine_.gpu(), settings_.options) {
   static_cast<void>(this_thread_number());  // The main thread's is the first.
   if (options.lockstep) lockstep_.emplace(settings_.options, memory_of(declared_devices(program)));
 }

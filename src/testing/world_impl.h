@@ -143,6 +143,7 @@ class World::Impl {
   // ---- checks (world_checks.cc) ----
   StepResult check_all(StepResult result, const invariants::Recorder& recorder);
   std::optional<StepResult> check_gpu();
+  bool is_excused(simulator::ViolationKind kind) const;
   // What was reported so far; thoroughly: after all checkers ran.
   std::optional<Difference> check_allocator(const invariants::Recorder& recorder, bool thoroughly);
   static std::optional<Difference> reported_by(const invariants::Recorder& recorder);
@@ -169,6 +170,7 @@ class World::Impl {
   std::map<DeviceIndex, std::pair<int, int>> next_segment_places_;  // Line and column.
   std::size_t confs_ = 0;                                           // `conf` lines stepped over.
   std::size_t gpu_mistakes_ = 0;                                    // Told of already.
+  std::size_t excused_violations_ = 0;                              // The first so many are.
   std::uint64_t operations_ = 0;                                    // Of the allocator.
   std::set<DeviceIndex> lost_devices_;                              // Seen by wind_down().
 

@@ -1,0 +1,39 @@
+// Where Cairn's way and PyTorch's part: the rows of the table in src/heap/README.md, each asked by
+// its id. With pytorch_defects:True every answer is PyTorch's.
+// Thread safety: as plain data.
+#pragma once
+
+#include "base/ids.h"
+#include "cairn/options.h"
+
+namespace cairn::model {
+
+class Policy {
+ public:
+  explicit Policy(const Options& options) : is_pytorch_(options.pytorch_defects) {}
+
+  // V1 and V2 stand in no answer: README.md of this folder's parent says why.
+  // V3: what became free by waiting for all events is searched.
+  bool searches_after_waiting() const { return !is_pytorch_; }
+  // V4: the cache is searched after all that is free was released.
+  bool searches_after_release() const { return !is_pytorch_; }
+  // V5: a stream's work is waited for before its memory goes back.
+  bool waits_before_release() const { return !is_pytorch_; }
+  // V6: whether `user` is the stream that the block stands on itself, and so no use of it.
+  bool is_own(StreamKey own, StreamKey user) const {
+    return is_pytorch_ ? own.id == user.id : own == user;
+  }
+  // V7: a stream is its handle for ever, for all threads, whatever stream_identity says.
+  bool is_handle_the_stream() const { return is_pytorch_; }
+  // V8: a new max_split_size shows in the statistics, and what is oversize is counted anew.
+  bool recounts_oversize() const { return !is_pytorch_; }
+  // V9: a use that no handle names now is fenced all the same.
+  bool makes_good_for_dead_handles() const { return !is_pytorch_; }
+  // V10: a use of what is not live is refused.
+  bool refuses_uses_of_what_is_not_live() const { return !is_pytorch_; }
+
+ private:
+  bool is_pytorch_ = false;
+};
+
+}  // namespace cairn::model
