@@ -1,6 +1,4 @@
-"""One Program through PyTorch's allocator and through Cairn: in what they differ, and whether that
-is a deviation of src/heap/README.md.
-"""
+"""One Program through PyTorch's allocator and through Cairn, and in what they differ."""
 
 import argparse
 import dataclasses
@@ -10,9 +8,8 @@ import pathlib
 import re
 import subprocess
 
-from driver_calls import EVENTS, MEMORY, Calls, kind_of
+from driver_calls import EVENTS, MEMORY, Calls
 from program_text import Unsupported, read
-from variants import foreign_default_uses, without_foreign_default_uses, without_kernels
 
 # Unlimited is -1 to PyTorch, and 2^64-1 to `cairn run`.
 OTHER_STATISTICS = {"max_split_size"}
@@ -40,7 +37,7 @@ class Side:
 class Difference:
     line: int  # Of what was written down of PyTorch; after its last one: at the end.
     words: str
-    deviation: str = ""  # That explains it; none: nothing does.
+    is_tie: bool = False  # Explained by the rule for ties; else by nothing.
 
 
 class Comparison:
@@ -115,15 +112,11 @@ class Comparison:
             found += self.differing_statistics(side, verdict, end)
         return found
 
-    def differing_calls(self, side: Side, verdict: dict, until: int) -> list[Difference]:
-        calls = verdict["calls"]
-        # A wait of Cairn's lets time go by; after that statement queries answer differently (V5).
-        waited = min((line for line, call in calls if kind_of(call) == "stream_sync"),
-                     default=until)
-        found = [Calls(side.told["calls"], calls, MEMORY).difference(until)]
-        if not foreign_default_uses(side.text):
-            events = Calls(side.told["calls"], calls, EVENTS)
-            found.append(events.unordered_difference(min(until, waited + 1)))
+    @staticmethod
+    def differing_calls(side: Side, verdict: dict, until: int) -> list[Difference]:
+        of_memory, of_events = (Calls(side.told["calls"], verdict["calls"], kinds)
+                                for kinds in (MEMORY, EVENTS))
+        found = [of_memory.difference(until), of_events.unordered_difference(until)]
         return [Difference(each.line, f"driver calls: PyTorch {each.pytorch}, Cairn {each.cairn}")
                 for each in found if each is not None]
 
@@ -140,33 +133,16 @@ class Comparison:
                                             f"{one.get(name, 0)}, Cairn {other[name]}"))
         return found
 
-    # ---- deviations ----
-    def explain(self, side: Side, verdict: dict, found: Difference) -> str:
-        """Which deviation it is, "" where none is shown to be.
+    def judged(self, side: Side, verdict: dict) -> list[Difference]:
+        """The differences, each with what explains it.
 
-        Tie: the recording is of an older PyTorch, whose addresses Cairn gives with the tie rule
-        that the recording's `conf` has, as it gives the wheel's with the other.
-        V6: without the uses by another device's default stream there is no difference, or another
-        one that is explained. V5: Cairn had waited for a stream, which let time go by. V3: in that
-        very statement PyTorch waited for events and did not look again. For both, without the
-        kernels, which are what takes time, there is no difference.
+        Nothing does but the tie rule: of a recording of an older PyTorch, where Cairn gives each
+        recorded address by the rule that the recording's `conf` has, and the wheel's by the other.
         """
-        if "why" in verdict:
-            return ""
-        if found.line == 0:
-            return "tie" if self.is_as_recorded(side) else ""
-        if foreign_default_uses(side.text):
-            again = self.settled(side.name + "-v6", without_foreign_default_uses(side.text))
-            return "V6" if all(each.deviation for each in again) else ""
-        had_waited = any(kind_of(call) == "stream_sync" and line <= found.line
-                         for line, call in verdict["calls"])
-        deviation = "V5" if had_waited else "V3" if self.retried(side, found.line) else ""
-        if not deviation:
-            return ""
-        idle = self.through_pytorch(side.name + "-idle", without_kernels(side.text))
-        if idle.problem or self.differences(idle, self.through_cairn([idle])[0]):
-            return ""
-        return deviation
+        found = self.differences(side, verdict)
+        for each in found:
+            each.is_tie = each.line == 0 and self.is_as_recorded(side)
+        return found
 
     def is_as_recorded(self, side: Side) -> bool:
         path = side.path.with_suffix(".recorded.program")
@@ -175,25 +151,3 @@ class Comparison:
             return False
         recorded = dataclasses.replace(side, path=path)
         return self.through_cairn([recorded])[0]["verdict"] == "holds"
-
-    def retried(self, side: Side, line: int) -> bool:
-        """Whether PyTorch waited for events in the statement there."""
-        calls = side.told["calls"]
-        at = max((each for each, _ in calls if each <= line), default=0)
-        return any(each == at and kind_of(call) == "event_sync" for each, call in calls)
-
-    def settled(self, name: str, text: str) -> list[Difference]:
-        """The differences in this Program, each with the deviation that explains it."""
-        side = self.through_pytorch(name, text)
-        if side.problem:
-            return [Difference(0, side.problem)]
-        verdict = self.through_cairn([side])[0]
-        return self.judged(side, verdict)
-
-    def judged(self, side: Side, verdict: dict) -> list[Difference]:
-        found = self.differences(side, verdict)
-        for each in found:
-            each.deviation = self.explain(side, verdict, each)
-            if not each.deviation:
-                break
-        return found

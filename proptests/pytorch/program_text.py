@@ -1,7 +1,9 @@
 """Reads of a Program (src/testing/README.md) what PyTorch's allocator can be asked to do.
 
 A line that says anything else is refused by name: nothing is left out silently, but for
-expectations, which are of the allocator that the Program was written for.
+expectations, which are of the allocator that the Program was written for, and for threads: their
+statements run one after another, and what a thread has of its own, a current device and a default
+stream, is refused.
 """
 
 import dataclasses
@@ -45,7 +47,15 @@ def bytes_of(text: str) -> int:
     return int(value)
 
 
+def of_any_thread(number: int, text: str) -> str:
+    thread, rest = re.fullmatch(r"(T\d+:)?\s*(.*)", text).groups()
+    if thread and re.match(r"(gpu|device)\b", rest):
+        raise Unsupported(f"line {number}: the threads of PyTorch's side have one current device")
+    return rest
+
+
 def statement_of(number: int, text: str) -> Statement | None:
+    text = of_any_thread(number, text)
     text = text.rsplit(" -> ", 1)[0].strip()
     address = re.search(r" = (0x[0-9a-f]+)$", text)
     word, *rest = text[:address.start()].split() if address else text.split()

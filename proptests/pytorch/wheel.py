@@ -25,7 +25,7 @@ TOTALS = {"allocated": "allocated_bytes.all.current", "reserved": "reserved_byte
 STATES = {"active_allocated": "active_allocated", "inactive": "inactive",
           "active_awaiting_free": "active_pending_free",
           "active_pending_free": "active_pending_free"}
-OF_CAIRN = {"best_fit_tie", "stream_identity"}  # Settings that PyTorch has not.
+OF_CAIRN = {"best_fit_tie", "stream_identity", "pytorch_defects"}  # Settings that PyTorch has not.
 OPERATIONS = {"alloc", "free", "use", "empty_cache", "memory_fraction", "reconfigure"}
 
 
@@ -81,7 +81,7 @@ class Wheel:
         if conf:
             torch.cuda.memory._set_allocator_settings(",".join(conf))
         self.lines += [f"gpu {device} memory={size}" for device, size in memory.items()]
-        self.lines.append("conf " + ",".join([f"best_fit_tie:{tie}", *conf]))
+        self.lines.append("conf " + ",".join([f"best_fit_tie:{tie}", "pytorch_defects:True", *conf]))
         return len(memory)
 
     def stream(self, name: str) -> torch.cuda.Stream:
