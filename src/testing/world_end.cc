@@ -36,7 +36,8 @@ StepResult World::Impl::wind_down() {
   }
   for (const std::string& name : names) {
     const StepResult freed = step(statement_of(Free{NamedTarget{name, {}}, {}, {}, {}}));
-    if (freed.kind != Kind::ok) return freed;
+    has_stuck_ = has_stuck_ || is_stuck(freed);
+    if (freed.kind != Kind::ok && !is_stuck(freed)) return freed;
   }
   for (DeviceIndex device = 0; device < device_count(); ++device) {
     static_cast<void>(step(statement_of(SetDevice{device})));
@@ -47,9 +48,15 @@ StepResult World::Impl::wind_down() {
   StepResult emptied = step(statement_of(EmptyCache{}));
   if (emptied.kind == Kind::failed && !lost_devices_.empty()) emptied = ok();
   if (emptied.kind != Kind::ok) return emptied;
-  for (DeviceIndex device = 0; device < device_count(); ++device)
+  for (DeviceIndex device = 0; device < device_count() && !has_stuck_; ++device)
     if (auto difference = check_nothing_left(device)) return finding(*std::move(difference));
   return finish();
+}
+
+// A dead stream used it, which PyTorch does not make good.
+bool World::Impl::is_stuck(const StepResult& freed) const {
+  return settings_.options.pytorch_defects && freed.kind == StepResult::Kind::failed &&
+         freed.error == ErrorCode::cuda_error;
 }
 
 std::optional<Difference> World::Impl::check_nothing_left(DeviceIndex device) {

@@ -152,7 +152,8 @@ class World::Impl {
   std::optional<Difference> check_lockstep(bool with_maps);
   std::optional<Difference> check_uses(bool of_all);
   std::optional<Difference> check_uses_of(const Range& range);
-  // After wind_down().
+  // Of wind_down(): whether the block stays for ever; and what must hold where none does.
+  bool is_stuck(const StepResult& freed) const;
   std::optional<Difference> check_nothing_left(DeviceIndex device);
   DeviceIndex device_count() { return machine_.allocator().device_count(); }
 
@@ -172,6 +173,7 @@ class World::Impl {
   std::size_t gpu_mistakes_ = 0;                                    // Told of already.
   std::size_t excused_violations_ = 0;                              // The first so many are.
   std::uint64_t operations_ = 0;                                    // Of the allocator.
+  bool has_stuck_ = false;                                          // Likewise, a live block.
   std::set<DeviceIndex> lost_devices_;                              // Seen by wind_down().
 
   Deed deed_;  // Of this statement.
