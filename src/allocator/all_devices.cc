@@ -21,6 +21,7 @@ StreamRef stream_of(const Request& request) { return {request.device, handle_of(
 std::string unchangeable(const Options& now, Options wanted) {
   if (wanted.best_fit_tie != now.best_fit_tie) return "best_fit_tie";
   if (wanted.stream_identity != now.stream_identity) return "stream_identity";
+  if (wanted.pytorch_defects != now.pytorch_defects) return "pytorch_defects";
   wanted.max_split_size_bytes = now.max_split_size_bytes;
   wanted.max_non_split_rounding_bytes = now.max_non_split_rounding_bytes;
   wanted.large_segment_size_bytes = now.large_segment_size_bytes;
@@ -37,7 +38,9 @@ std::string unchangeable(const Options& now, Options wanted) {
 std::string unsupported_setting_in(const Options& options) {
   if (options.backend != Backend::native) return "backend:cudaMallocAsync";
   if (options.expandable_segments) return "expandable_segments:True";
-  if (options.pytorch_defects) return "pytorch_defects:True";
+  if (options.pytorch_defects && options.stream_identity != StreamIdentity::handle) {
+    return "stream_identity:id with pytorch_defects:True";  // There a stream is its handle.
+  }
   return {};
 }
 

@@ -55,7 +55,8 @@ Heap::Heap(DeviceIndex device, const Options& options)
       pools_{BlockPool{PoolKind::small, {options.best_fit_tie}},
              BlockPool{PoolKind::large, {options.best_fit_tie}}},
       ledger_(policy_.max_split_size()),
-      collection_threshold_(options.garbage_collection_threshold) {
+      collection_threshold_(options.garbage_collection_threshold),
+      deviations_(options) {
   for (std::size_t lane = 0; lane < lane_count; ++lane) lanes_[lane].ledger = &ledger_.lane(lane);
 }
 

@@ -22,6 +22,7 @@
 #include "cairn/options.h"
 #include "heap/block.h"
 #include "heap/block_pool.h"
+#include "heap/deviations.h"
 #include "heap/lane.h"
 #include "heap/ledger.h"
 #include "heap/segment.h"
@@ -97,8 +98,9 @@ class Heap {
 
   // The streams that use a live block beside its own, in order, each once.
   std::span<const StreamKey> uses(const Block& block) const;
-  // Lists a use; false where it is listed already, or is the block's own stream. Throws
-  // std::bad_alloc, and then nothing has changed. REQUIRES: the block is live.
+  // Lists a use; false where it is listed already, or is the block's own stream (in PyTorch: one
+  // of the same handle, on any device). Throws std::bad_alloc, and then nothing has changed.
+  // REQUIRES: the block is live.
   bool add_use(Block& block, StreamKey stream);
   // REQUIRES: it is listed.
   void remove_use(Block& block, StreamKey stream) noexcept;
@@ -163,6 +165,7 @@ class Heap {
   const BlockPool& pool(PoolKind kind) const { return pools_[static_cast<std::size_t>(kind)]; }
   const std::array<Lane, lane_count>& lanes() const { return lanes_; }
   const SizePolicy& policy() const { return policy_; }
+  const Deviations& deviations() const { return deviations_; }
   const std::map<Address, ColdBlockFields>& cold_fields() const { return cold_fields_; }
   std::uint64_t next_registration_counter() const { return next_registration_counter_; }
 
@@ -171,6 +174,7 @@ class Heap {
     return pools_[static_cast<std::size_t>(SizePolicy::pool_of(rounded))];
   }
   const Block* search(const HeapRequest& request, bool counts);
+  bool is_own_stream(const Block& block, StreamKey stream) const;
   Lane& lane_of_stream(StreamId stream) { return lanes_[lane_of(stream)]; }
   Block* find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const;
   void reserve(BlockPool& pool, StreamId stream, std::size_t blocks);
@@ -200,6 +204,7 @@ class Heap {
   bool counts_searches_ = false;  // Derived from both, for the hit path.
   double collection_threshold_;   // The part of the limit above which garbage is collected.
   std::map<Address, ColdBlockFields> cold_fields_;  // Of the blocks that have any.
+  const Deviations deviations_;
 };
 
 }  // namespace cairn
