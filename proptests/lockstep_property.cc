@@ -8,6 +8,7 @@
 #include <map>
 
 #include "property.h"
+#include "testing/op_draws.h"
 #include "testing/op_run.h"
 
 namespace {
@@ -16,6 +17,7 @@ using cairn::testing::Advance;
 using cairn::testing::Alloc;
 using cairn::testing::describe_failure;
 using cairn::testing::DestroyStream;
+using cairn::testing::draw_tape;
 using cairn::testing::EmptyCache;
 using cairn::testing::Fault;
 using cairn::testing::Free;
@@ -31,18 +33,32 @@ using cairn::testing::Poll;
 using cairn::testing::Reconfigure;
 using cairn::testing::Reset;
 using cairn::testing::run_seed;
+using cairn::testing::run_tape;
 using cairn::testing::SetDevice;
 using cairn::testing::Sync;
+using cairn::testing::Tape;
 using cairn::testing::ThreadExit;
 using cairn::testing::Use;
 
+// At full size: else the seeds of the first cases would be few and small.
+std::uint64_t draw_seed() {
+  return *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>()));
+}
+
 RC_GTEST_PROP(Lockstep, TheModelForetellsEveryOperation, ()) {
-  // At full size: else the seeds of the first cases would be few and small.
-  const auto seed =
-      *rc::gen::noShrink(rc::gen::resize(rc::kNominalSize, rc::gen::arbitrary<std::uint64_t>()));
+  const std::uint64_t seed = draw_seed();
   const OpRun run = run_seed(seed, 300);
   if (!run.holds())
     RC_FAIL("seed " + std::to_string(seed) + ": " + describe_failure("lockstep", run, {}));
+}
+
+RC_GTEST_PROP(Lockstep, TheModelForetellsPyTorchsWayWhereItsDefectsAreKept, ()) {
+  const std::uint64_t seed = draw_seed();
+  Tape tape = draw_tape(seed, 300);
+  tape.setup.switches |= cairn::testing::setup_switch::pytorch_defects;
+  const OpRun run = run_tape(tape);
+  if (!run.holds())
+    RC_FAIL("seed " + std::to_string(seed) + ": " + describe_failure("defects", run, {}));
 }
 
 // The property would say little if most of what it tries made no sense, or always failed.

@@ -161,7 +161,8 @@ Block& DeviceModel::merge_with_free_neighbours(Place place) {
 }
 
 void DeviceModel::max_split_size_changed() {
-  if (!policy_.recounts_oversize()) return ledger_.oversize_begins_at(options_.max_split_size_bytes);
+  if (!policy_.recounts_oversize())
+    return ledger_.oversize_begins_at(options_.max_split_size_bytes);
   const std::uint64_t from = options_.max_split_size_bytes;
   std::int64_t blocks = 0;
   std::int64_t segments = 0;

@@ -24,13 +24,13 @@ class Policy {
     return is_pytorch_ ? own.id == user.id : own == user;
   }
   // V7: a stream is its handle for ever, for all threads, whatever stream_identity says.
-  bool is_handle_the_stream() const { return is_pytorch_; }
+  bool is_handle_the_stream() const { return false; }
   // V8: a new max_split_size shows in the statistics, and what is oversize is counted anew.
-  bool recounts_oversize() const { return !is_pytorch_; }
+  bool recounts_oversize() const { return true; }
   // V9: a use that no handle names now is fenced all the same.
-  bool makes_good_for_dead_handles() const { return !is_pytorch_; }
+  bool makes_good_for_dead_handles() const { return true; }
   // V10: a use of what is not live is refused.
-  bool refuses_uses_of_what_is_not_live() const { return !is_pytorch_; }
+  bool refuses_uses_of_what_is_not_live() const { return true; }
 
  private:
   bool is_pytorch_ = false;

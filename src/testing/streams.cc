@@ -53,14 +53,15 @@ const NamedStream* Streams::find(const std::string& name) const {
 }
 
 StreamId Streams::per_thread_id() const {
-  return per_thread_stream(goes_by_handle_ ? 0 : this_thread_number());
+  return per_thread_stream(policy_.is_handle_the_stream() ? 0 : this_thread_number());
 }
 
 StreamId Streams::id(StreamRef stream) const {
   if (stream.handle == 0) return legacy_default_stream;
   if (stream.handle == per_thread_stream_handle) return per_thread_id();
   const bool is_dead = number(stream) == simulator::StreamNumber::none;
-  if (goes_by_handle_ || identity_ == StreamIdentity::handle || is_dead) return {stream.handle};
+  const bool goes_by_handle = policy_.is_handle_the_stream() || identity_ == StreamIdentity::handle;
+  if (goes_by_handle || is_dead) return {stream.handle};
   const auto id = gpu_.stream_id(stream);
   return {id ? *id : stream.handle};
 }

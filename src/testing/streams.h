@@ -14,6 +14,7 @@
 #include "base/result.h"
 #include "cairn/options.h"
 #include "driver/driver.h"
+#include "invariants/model/policy.h"
 #include "simulator/simulated_gpu.h"
 #include "testing/program.h"
 
@@ -28,7 +29,7 @@ struct NamedStream {
 class Streams {
  public:
   Streams(simulator::SimulatedGpu& gpu, const Options& options)
-      : gpu_(gpu), identity_(options.stream_identity), goes_by_handle_(options.pytorch_defects) {}
+      : gpu_(gpu), identity_(options.stream_identity), policy_(options) {}
 
   // The stream, made on that device if the name is new. A failure says why it cannot be.
   Result<StreamRef, std::string> mention(const std::string& name, DeviceIndex device);
@@ -57,7 +58,7 @@ class Streams {
 
   simulator::SimulatedGpu& gpu_;
   const StreamIdentity identity_;
-  const bool goes_by_handle_;  // PyTorch's streams do, whatever they are.
+  const model::Policy policy_;
   std::map<std::string, NamedStream> streams_;
   std::map<std::uint64_t, std::set<DeviceIndex>> devices_;  // By handle; see devices().
 };
