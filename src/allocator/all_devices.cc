@@ -45,7 +45,7 @@ std::string unsupported_setting_in(const Options& options) {
 }
 
 AllDevices::AllDevices(Driver& driver, const Options& options)
-    : streams_(driver, options.stream_identity), options_(options) {
+    : streams_(driver, options), options_(options), deviations_(options) {
   for (DeviceIndex device = 0; device < driver.device_count(); ++device) {
     devices_.push_back(
         std::make_unique<DeviceAllocator>(device, options, Shared{driver, streams_, callbacks_}));
@@ -157,7 +157,10 @@ Result<Done, Error> AllDevices::record_stream(Address address, Stream stream, in
   if (address == Address{}) return Done{};
   const auto named = user(address, stream, device);
   if (!named) return Failure{named.error()};
-  return at_device_of(address, [&](auto& each) { return each.record_stream(address, *named); });
+  auto recorded =
+      at_device_of(address, [&](auto& each) { return each.record_stream(address, *named); });
+  if (!recorded && !deviations_.refuses_use_of_what_is_not_live) return Done{};
+  return recorded;
 }
 
 Result<Done, Error> AllDevices::free_on(Address address, Stream stream, int device) {
@@ -172,9 +175,8 @@ Result<Done, Error> AllDevices::forget_stream(DeviceIndex device, Stream stream)
   const StreamRef ref{device, handle_of(stream)};
   const auto id = identify(ref);
   if (!id) return Failure{id.error()};
-  if (*id == legacy_default_stream || is_per_thread(*id)) {
-    return Failure{default_stream_does_not_end(*id)};
-  }
+  if (ref.handle <= per_thread_stream_handle) return Failure{default_stream_does_not_end(*id)};
+  if (!deviations_.tells_equal_handles_apart) return Done{};
   for (const auto& each : devices_) {
     auto forgotten = each->forget_stream({device, *id});
     if (!forgotten) return forgotten;

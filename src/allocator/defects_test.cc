@@ -5,6 +5,9 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <thread>
+#include <utility>
+#include <vector>
 
 #include "allocator/device_in_test.h"
 #include "cairn/allocator.h"
@@ -117,6 +120,101 @@ TEST(Defects, V6TheSameHandleOfAnotherDeviceIsNoUse) {
   EXPECT_TRUE(device.uses(a).empty());
   device.record(a, s1, 1);
   EXPECT_EQ(device.uses(a), (std::vector<StreamKey>{{1, s1}}));
+}
+
+// --- V7 ---
+
+template <class Act>
+void on_another_thread(Act&& act) {
+  std::thread(std::forward<Act>(act)).join();
+}
+
+TEST(Defects, V7AStreamThatIsForgottenIsStillItsHandle) {
+  ScriptedDriver driver;
+  Allocator allocator(driver, with_defects());
+  void* p = allocator.allocate({1000, 0, stream(0x51)});
+  void* q = allocator.allocate({1000});
+  allocator.record_stream(q, stream(0x51));
+  allocator.free(p);
+  driver.calls();
+  allocator.forget_stream(0, stream(0x51));
+  EXPECT_EQ(driver.calls(), Calls{});
+  EXPECT_EQ(allocator.allocate({1000, 0, stream(0x51)}), p);
+  allocator.free(q);
+  EXPECT_EQ(driver.calls(),
+            (Calls{"stream_ctx 0 s0x51", "event_create 0", "event_record 0 s0x51 e1"}));
+}
+
+TEST(Defects, V7DefaultStreamsDoNotEndAllTheSame) {
+  ScriptedDriver driver;
+  Allocator allocator(driver, with_defects());
+  for (const std::uintptr_t handle : {0, 1, 2}) {
+    Error why;
+    EXPECT_FALSE(allocator.try_forget_stream(0, stream(handle), &why));
+    EXPECT_NE(why.message.find("default stream"), std::string::npos) << why.message;
+  }
+  EXPECT_FALSE(allocator.try_forget_stream(1, stream(0x51)));
+}
+
+TEST(Defects, V7ThePerThreadHandleIsOneStreamOfAllThreads) {
+  ScriptedDriver driver;
+  Allocator allocator(driver, with_defects());
+  void* p = allocator.allocate({1000, 0, stream(2)});
+  EXPECT_EQ(allocator.block_map(0).front().stream, 2U);
+  on_another_thread([&] {
+    allocator.record_stream(p, stream(2));
+    allocator.free(p, 1000, stream(2));
+    EXPECT_EQ(allocator.allocate({1000, 0, stream(2)}), p);
+  });
+  EXPECT_EQ(driver.calls(), Calls{"malloc 0 2MiB"});
+}
+
+// --- V9 ---
+
+TEST(Defects, V9AnEventIsRecordedOnThePerThreadStreamOfWhoeverFrees) {
+  ScriptedDriver driver;
+  Allocator allocator(driver, with_defects());
+  void* p = allocator.allocate({1000});
+  allocator.record_stream(p, stream(2));
+  driver.calls();
+  on_another_thread([&] { allocator.free(p); });
+  EXPECT_EQ(driver.calls(), (Calls{"event_create 0", "event_record 0 s0x2 e1"}));
+}
+
+TEST(Defects, V9AHandleThatIsDeadIsAnError) {
+  DeviceInTest device(with_defects());
+  const Address a = device.allocate_used(1_KiB, s0, {s1});
+  for (const DriverCall call : {DriverCall::stream_ctx, DriverCall::event_record}) {
+    device.driver().answer(call, {CudaStatus::invalid_handle});
+    device.calls();
+    const Error error = error_of(device.try_free(a));
+    EXPECT_EQ(error.code, ErrorCode::cuda_error);
+    EXPECT_EQ(error.cuda_code, static_cast<int>(CudaStatus::invalid_handle));
+    for (const std::string& made : device.calls()) {
+      EXPECT_EQ(made.find("ctx_record"), std::string::npos) << made;
+    }
+  }
+  EXPECT_EQ(device.state_of(a), BlockState::active_allocated);
+  EXPECT_EQ(device.uses(a), (std::vector<StreamKey>{{0, s1}}));
+  device.free(a);
+  EXPECT_TRUE(device.is_pending(a));
+}
+
+// --- V10 ---
+
+TEST(Defects, V10AUseOfWhatIsNotLiveIsNothing) {
+  ScriptedDriver driver;
+  Allocator allocator(driver, with_defects());
+  void* p = allocator.allocate({1000});
+  void* const inside = static_cast<char*>(p) + 512;
+  for (void* const unknown : {reinterpret_cast<void*>(0x1000), inside}) {
+    EXPECT_TRUE(allocator.try_record_stream(unknown, stream(0x51)));
+    EXPECT_FALSE(allocator.try_free_on(unknown, stream(0x51)));
+  }
+  allocator.free(p);
+  EXPECT_TRUE(allocator.try_record_stream(p, stream(0x51)));
+  EXPECT_FALSE(allocator.try_record_stream(p, stream(0x51), 1)) << "there is no such device";
+  EXPECT_EQ(driver.calls(), Calls{"malloc 0 2MiB"});
 }
 
 }  // namespace

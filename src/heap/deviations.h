@@ -1,6 +1,5 @@
 // Which deviations of README.md are in force: what is decided otherwise than by PyTorch on purpose.
-// Whoever decides one asks here, under its name. `pytorch_defects:True` switches them back, all but
-// V1.
+// Whoever decides one asks here, by its name. `pytorch_defects:True` switches back all but V1.
 #pragma once
 
 #include "cairn/options.h"
@@ -18,7 +17,7 @@ class Deviations {
   const bool searches_after_release = are_kept_;  // V4
   const bool waits_before_release = are_kept_;    // V5
   const bool tells_devices_apart = are_kept_;     // V6
-  const bool streams_end = are_kept_;             // V7; with one per-thread stream a thread.
+  const bool tells_equal_handles_apart = are_kept_;  // V7
   const bool recounts_oversize = are_kept_;       // V8
   const bool fences_without_handle = are_kept_;   // V9
   const bool refuses_use_of_what_is_not_live = are_kept_;  // V10

@@ -133,7 +133,8 @@ class Heap {
   // Which segments to give back, in order, since more than the threshold's part of `limit` is held
   // (PyTorch: garbage_collect_cached_blocks). None where the threshold is 0.
   std::vector<const Segment*> garbage(Bytes limit) const;
-  // Changes what of `options` the heap decides by; what counts as oversize is counted anew.
+  // Changes what of `options` the heap decides by; what counts as oversize is counted anew (not in
+  // PyTorch).
   void reconfigure(const Options& options);
 
   // Segments that nobody uses, in the order in which they go back to the driver: large pool, small
@@ -187,6 +188,7 @@ class Heap {
   Block& cut_to_size(Block& block, Bytes size, bool counted);
   void mark_allocated(Block& block, Bytes requested);
   void insert_free(Block& block);
+  void recount_oversize();
   void became_free(Block& block) noexcept;
   void drop_cold_fields(Block& block) noexcept;
   void rename_segments(StreamId from, StreamId to) noexcept;
