@@ -25,8 +25,7 @@ bool DeviceModel::fence(StreamKey user, Fencing& fencing) {
 DeviceModel::Fenced DeviceModel::fence_on_stream(StreamKey user, std::uint64_t handle,
                                                  Fencing& fencing) {
   Context context{user.device, 0};
-  const bool is_default = user.id == legacy_default_stream || is_per_thread(user.id);
-  if (!is_default) {
+  if (!policy_.is_default(user.id)) {
     const Environment::Number asked = environment_.stream_ctx(user.device, handle);
     if (noted(asked.cuda_code) == invalid_handle) return Fenced::stream_is_gone;
     if (asked.cuda_code != success) return Fenced::failed;

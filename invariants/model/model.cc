@@ -159,7 +159,7 @@ ErrorCode Model::Impl::forget_stream(StreamName stream) {
   if (stream.handle <= last_default_handle) return ErrorCode::invalid_argument;
   const Streams::Named named = name(stream);
   if (named.code != ErrorCode::none) return named.code;
-  if (policy_.is_handle_the_stream()) return ErrorCode::none;
+  if (!policy_.streams_end()) return ErrorCode::none;
   for (DeviceModel& each : devices_) {
     if (const ErrorCode code = each.forget(named.key); code != ErrorCode::none) return code;
   }

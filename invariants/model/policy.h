@@ -1,7 +1,9 @@
 // Where Cairn's way and PyTorch's part: the rows of the table in src/heap/README.md, each asked by
-// its id. With pytorch_defects:True every answer is PyTorch's.
+// its id. With pytorch_defects:True every answer is PyTorch's; V1 has none.
 // Thread safety: as plain data.
 #pragma once
+
+#include <cstdint>
 
 #include "base/ids.h"
 #include "cairn/options.h"
@@ -12,7 +14,8 @@ class Policy {
  public:
   explicit Policy(const Options& options) : is_pytorch_(options.pytorch_defects) {}
 
-  // V1 and V2 stand in no answer: README.md of this folder's parent says why.
+  // V2: a request is rounded to steps of 512 bytes at least.
+  bool rounds_to_whole_granules() const { return !is_pytorch_; }
   // V3: what became free by waiting for all events is searched.
   bool searches_after_waiting() const { return !is_pytorch_; }
   // V4: the cache is searched after all that is free was released.
@@ -23,16 +26,26 @@ class Policy {
   bool is_own(StreamKey own, StreamKey user) const {
     return is_pytorch_ ? own.id == user.id : own == user;
   }
-  // V7: a stream is its handle for ever, for all threads, whatever stream_identity says.
-  bool is_handle_the_stream() const { return false; }
+  // V7: a stream may end, and its handle then name another.
+  bool streams_end() const { return !is_pytorch_; }
+  // V7: what the per-thread handle names in the thread of that number.
+  StreamId per_thread_stream_of(std::uint64_t thread) const {
+    return is_pytorch_ ? per_thread_handle : per_thread_stream(thread);
+  }
+  bool is_default(StreamId stream) const {
+    return stream == legacy_default_stream || is_per_thread(stream) ||
+           (is_pytorch_ && stream == per_thread_handle);
+  }
   // V8: a new max_split_size shows in the statistics, and what is oversize is counted anew.
-  bool recounts_oversize() const { return true; }
+  bool recounts_oversize() const { return !is_pytorch_; }
   // V9: a use that no handle names now is fenced all the same.
-  bool makes_good_for_dead_handles() const { return true; }
+  bool makes_good_for_dead_handles() const { return !is_pytorch_; }
   // V10: a use of what is not live is refused.
-  bool refuses_uses_of_what_is_not_live() const { return true; }
+  bool refuses_uses_of_what_is_not_live() const { return !is_pytorch_; }
 
  private:
+  static constexpr StreamId per_thread_handle{2};
+
   bool is_pytorch_ = false;
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "invariants/model/sizes.h"
 #include "invariants/model/test_world.h"
 
 namespace cairn::model {
@@ -23,6 +24,15 @@ Options with_defects() {
   Options options;
   options.pytorch_defects = true;
   return options;
+}
+
+TEST(Defects, V2_AStepMayBeBelow512Bytes) {
+  constexpr std::uint64_t very_many = std::uint64_t{1} << 55;
+  Options options = with_defects();
+  options.roundup_power2_divisions.fill(very_many);
+  EXPECT_EQ(rounded_size(Bytes{2 * very_many + 1}, options), Bytes{2 * very_many + 2});
+  options.pytorch_defects = false;
+  EXPECT_EQ(rounded_size(Bytes{2 * very_many + 1}, options), Bytes{2 * very_many + 512});
 }
 
 TEST(Defects, V3_WhatBecameFreeByWaitingIsNotSearched) {
@@ -96,16 +106,9 @@ TEST(Defects, V7_ThePerThreadHandleIsOneStreamInAllThreads) {
   world.driver.on_thread(2);
   world.use(a, ptds);
   EXPECT_TRUE(world.model.uses(a).empty());
+  EXPECT_EQ(world.model.map(0).front().stream, ptds);
   EXPECT_EQ(world.model.free(a, 20_MiB, ptds), ErrorCode::none);
   EXPECT_EQ(world.allocate(20_MiB, ptds).address, a);
-}
-
-TEST(Defects, V7_TheDriverIsNotAskedWhichStreamItIs) {
-  Options options = with_defects();
-  options.stream_identity = StreamIdentity::id;
-  TestWorld world(options);
-  EXPECT_EQ(world.allocate(20_MiB, s1).code, ErrorCode::none);
-  EXPECT_EQ(world.driver.calls(), (Calls{"malloc 0 20MiB"}));
 }
 
 TEST(Defects, V8_ANewMaxSplitSizeShowsInNothingButWhatComesAndGoes) {

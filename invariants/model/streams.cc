@@ -22,20 +22,15 @@ Streams::Named Streams::name(StreamName stream, bool device_is_lost) {
     return named(per_thread());
   }
   if (stream.handle >= first_special_stream) return {ErrorCode::invalid_argument, success, {}};
-  if (goes_by_handle()) return named({stream.handle});
+  if (identity_ == StreamIdentity::handle) return named({stream.handle});
   if (!device_is_lost) return ask(stream);
   // No call can be made: it is what it was.
   const Said* said = said_of(stream);
   return said == nullptr ? Named{ErrorCode::cuda_error, success, {}} : named(said->id);
 }
 
-bool Streams::goes_by_handle() const {
-  return policy_.is_handle_the_stream() || identity_ == StreamIdentity::handle;
-}
-
-// Where a handle is the stream, it is that of no thread.
 StreamId Streams::per_thread() const {
-  return per_thread_stream(policy_.is_handle_the_stream() ? 0 : environment_.thread_number());
+  return policy_.per_thread_stream_of(environment_.thread_number());
 }
 
 Streams::Named Streams::ask(StreamName stream) {
@@ -75,7 +70,7 @@ Reach Streams::reach(StreamKey key) const {
     const bool is_own = key.id == per_thread();
     return is_own ? direct(per_thread_handle) : Reach{Reach::Way::context, 0, success};
   }
-  return goes_by_handle() ? direct(key.id.value) : reach_by_id(key);
+  return identity_ == StreamIdentity::handle ? direct(key.id.value) : reach_by_id(key);
 }
 
 // The handle may be another stream's by now, or nobody's.

@@ -49,9 +49,7 @@ class Streams {
     StreamId id;
   };
 
-  bool goes_by_handle() const;
-  // Of the calling thread.
-  StreamId per_thread() const;
+  StreamId per_thread() const;  // Of the calling thread.
   Named ask(StreamName stream);
   Said* said_of(StreamName stream);
   Reach reach_by_id(StreamKey key) const;

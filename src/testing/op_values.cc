@@ -84,11 +84,13 @@ std::string settings_of(const Setup& setup) {
   const auto is_on = [&](std::uint8_t bit) { return (setup.switches & bit) != 0; };
   if (is_on(setup_switch::tie_by_address)) items.emplace_back("best_fit_tie:address");
   if (is_on(setup_switch::release_lock)) items.emplace_back("release_lock_on_cudamalloc:True");
-  if (is_on(setup_switch::identity)) items.emplace_back("stream_identity:id");
+  const bool has_defects =
+      is_on(setup_switch::pytorch_defects);  // To which a handle is the stream.
+  if (is_on(setup_switch::identity) && !has_defects) items.emplace_back("stream_identity:id");
   add(items, "garbage_collection_threshold", thresholds, setup.threshold);
   add(items, "per_process_memory_fraction", fractions, setup.fraction);
   if (is_on(setup_switch::rejects)) items.emplace_back("throw_on_cudamalloc_oom:True");
-  if (is_on(setup_switch::pytorch_defects)) items.emplace_back("pytorch_defects:True");
+  if (has_defects) items.emplace_back("pytorch_defects:True");
   return join(items);
 }
 

@@ -53,7 +53,7 @@ const NamedStream* Streams::find(const std::string& name) const {
 }
 
 StreamId Streams::per_thread_id() const {
-  return per_thread_stream(policy_.is_handle_the_stream() ? 0 : this_thread_number());
+  return policy_.per_thread_stream_of(this_thread_number());
 }
 
 StreamId Streams::id(StreamRef stream) const {
