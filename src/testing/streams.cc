@@ -60,8 +60,7 @@ StreamId Streams::id(StreamRef stream) const {
   if (stream.handle == 0) return legacy_default_stream;
   if (stream.handle == per_thread_stream_handle) return per_thread_id();
   const bool is_dead = number(stream) == simulator::StreamNumber::none;
-  const bool goes_by_handle = policy_.is_handle_the_stream() || identity_ == StreamIdentity::handle;
-  if (goes_by_handle || is_dead) return {stream.handle};
+  if (identity_ == StreamIdentity::handle || is_dead) return {stream.handle};
   const auto id = gpu_.stream_id(stream);
   return {id ? *id : stream.handle};
 }
