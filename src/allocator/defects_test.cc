@@ -148,7 +148,7 @@ TEST(Defects, V7AStreamThatIsForgottenIsStillItsHandle) {
 TEST(Defects, V7DefaultStreamsDoNotEndAllTheSame) {
   ScriptedDriver driver;
   Allocator allocator(driver, with_defects());
-  for (const std::uintptr_t handle : {0, 1, 2}) {
+  for (const std::uintptr_t handle : {0U, 1U, 2U}) {
     Error why;
     EXPECT_FALSE(allocator.try_forget_stream(0, stream(handle), &why));
     EXPECT_NE(why.message.find("default stream"), std::string::npos) << why.message;
