@@ -148,7 +148,7 @@ TEST(Defects, V7AStreamThatIsForgottenIsStillItsHandle) {
 TEST(Defects, V7DefaultStreamsDoNotEndAllTheSame) {
   ScriptedDriver driver;
   Allocator allocator(driver, with_defects());
-  for (const std::uintptr_t handle : {0, 1, 2}) {
+  for (const std::uintptr_t handle : {0U, 1U, 2U}) {
     Error why;
     EXPECT_FALSE(allocator.try_forget_stream(0, stream(handle), &why));
     EXPECT_NE(why.message.find("default stream"), std::string::npos) << why.message;
@@ -163,7 +163,7 @@ TEST(Defects, V7ThePerThreadHandleIsOneStreamOfAllThreads) {
   EXPECT_EQ(allocator.block_map(0).front().stream, 2U);
   on_another_thread([&] {
     allocator.record_stream(p, stream(2));
-    allocator.free(p, 1000, stream(2));
+    EXPECT_TRUE(allocator.try_free(p, 1000, stream(2)));
     EXPECT_EQ(allocator.allocate({1000, 0, stream(2)}), p);
   });
   EXPECT_EQ(driver.calls(), Calls{"malloc 0 2MiB"});
@@ -187,7 +187,9 @@ TEST(Defects, V9AHandleThatIsDeadIsAnError) {
   for (const DriverCall call : {DriverCall::stream_ctx, DriverCall::event_record}) {
     device.driver().answer(call, {CudaStatus::invalid_handle});
     device.calls();
-    const Error error = error_of(device.try_free(a));
+    const auto freed = device.try_free(a);
+    ASSERT_TRUE(freed.failed());
+    const Error& error = freed.error();
     EXPECT_EQ(error.code, ErrorCode::cuda_error);
     EXPECT_EQ(error.cuda_code, static_cast<int>(CudaStatus::invalid_handle));
     for (const std::string& made : device.calls()) {
