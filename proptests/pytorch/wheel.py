@@ -81,7 +81,8 @@ class Wheel:
         if conf:
             torch.cuda.memory._set_allocator_settings(",".join(conf))
         self.lines += [f"gpu {device} memory={size}" for device, size in memory.items()]
-        self.lines.append("conf " + ",".join([f"best_fit_tie:{tie}", "pytorch_defects:True", *conf]))
+        of_cairn = [f"best_fit_tie:{tie}", "pytorch_defects:True"]
+        self.lines.append("conf " + ",".join([*of_cairn, *conf]))
         return len(memory)
 
     def stream(self, name: str) -> torch.cuda.Stream:

@@ -127,12 +127,14 @@ std::optional<StepResult> World::Impl::check_gpu() {
   return finding({"violations == 0", found->message});
 }
 
-// PyTorch's ways are to let go of memory too early, and to name streams that are dead.
+// PyTorch's ways are to let go of memory too early, and to name streams that are dead. A block that
+// such a stream keeps is live when the allocator ends.
 bool World::Impl::is_excused(simulator::ViolationKind kind) const {
   using simulator::ViolationKind;
-  return settings_.options.pytorch_defects &&
-         (kind == ViolationKind::unordered_reuse || kind == ViolationKind::freed_while_in_use ||
-          kind == ViolationKind::dead_handle);
+  if (!settings_.options.pytorch_defects) return false;
+  if (kind == ViolationKind::freed_while_held) return has_stuck_;
+  return kind == ViolationKind::unordered_reuse || kind == ViolationKind::freed_while_in_use ||
+         kind == ViolationKind::dead_handle;
 }
 
 std::optional<Difference> World::Impl::check_allocator(const invariants::Recorder& recorder,
