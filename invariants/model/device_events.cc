@@ -17,24 +17,24 @@ bool DeviceModel::fence(StreamKey user, Fencing& fencing) {
   if (reach.way == Reach::Way::direct) {
     const Fenced fenced = fence_on_stream(user, reach.handle, fencing);
     if (fenced != Fenced::stream_is_gone) return fenced == Fenced::done;
-    if (!policy_.makes_good_for_dead_handles()) return false;
   }
   return fence_on_context(user.device, fencing);
 }
 
 DeviceModel::Fenced DeviceModel::fence_on_stream(StreamKey user, std::uint64_t handle,
                                                  Fencing& fencing) {
+  const bool makes_good = policy_.makes_good_for_dead_handles();
   Context context{user.device, 0};
   if (!policy_.is_default(user.id)) {
     const Environment::Number asked = environment_.stream_ctx(user.device, handle);
-    if (noted(asked.cuda_code) == invalid_handle) return Fenced::stream_is_gone;
+    if (noted(asked.cuda_code) == invalid_handle && makes_good) return Fenced::stream_is_gone;
     if (asked.cuda_code != success) return Fenced::failed;
     context.handle = asked.value;
   }
   if (!take_event(context, fencing)) return Fenced::failed;
   const Event event = fencing.taken.back();
   const int code = noted(environment_.event_record(user.device, handle, event.handle));
-  if (code == invalid_handle) {
+  if (code == invalid_handle && makes_good) {
     put_back_last(fencing);
     return Fenced::stream_is_gone;
   }

@@ -140,6 +140,11 @@ TEST(Defects, V9_AUseThatNoHandleNamesIsAnError) {
   EXPECT_EQ(world.driver.calls(), (Calls{"stream_ctx 0 s16", "event_create 0 ctx0",
                                          "event_record 0 s16 e1", "stream_ctx 0 s32"}));
   EXPECT_EQ(world.states(), "a");
+  world.driver.answer({0, 0, 0, 0, gone});
+  EXPECT_EQ(world.model.free(a), ErrorCode::cuda_error);
+  world.driver.calls();
+  EXPECT_EQ(world.free(a), (Calls{"stream_ctx 0 s16", "event_record 0 s16 e2", "stream_ctx 0 s32",
+                                  "event_record 0 s32 e1"}));  // The first taken went back first.
 }
 
 TEST(Defects, V9_OfAnotherThreadsOwnStreamItIsThatOfTheCallingThread) {
