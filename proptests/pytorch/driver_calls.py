@@ -45,8 +45,10 @@ def kind_of(call: str) -> str:
 
 
 def stream_of(call: str) -> str | None:
-    found = re.search(r" stream=(0x[0-9a-f]+)", call)
-    return found[1] if found else None
+    """Its handle and its device, for default streams of all devices have one handle."""
+    stream = re.search(r" stream=(0x[0-9a-f]+)", call)
+    device = re.search(r" device=([0-9]+)", call)
+    return f"{stream[1]} of {device[1]}" if stream and device else None
 
 
 @dataclasses.dataclass
@@ -94,9 +96,9 @@ def with_streams(calls: list[list]) -> list[list]:
     for line, call in calls:
         event = re.search(r" event=0x[0-9a-f]+", call)
         if event and kind_of(call) == "event_record":
-            recorded[event[0]] = stream_of(call)
+            recorded[event[0]] = re.search(r" stream=0x[0-9a-f]+", call)[0]
         elif event and event[0] in recorded:
-            call += f" stream={recorded[event[0]]}"
+            call += recorded[event[0]]
         named.append([line, call])
     return named
 

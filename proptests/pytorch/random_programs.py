@@ -52,8 +52,6 @@ class Story:
         conf = random_settings(dice)
         if conf:
             self.lines.append(f"conf {','.join(conf)}")
-        # At run time a lower max_split_size is V1, and any change of it V8.
-        self.may_reconfigure = "max_split_size" not in " ".join(conf)
         self.lines += [f"stream {stream.name} gpu={stream.device}"
                        for stream in self.streams if stream.name != "s0"]
         if "garbage" in " ".join(conf):  # It looks at the limit alone.
@@ -152,10 +150,10 @@ class Story:
             self.sync()
         elif kind < 97:
             self.lines.append("empty_cache")
-        elif kind < 99 or not self.may_reconfigure:
+        elif kind < 99:
             fraction = 1.0 if dice.random() < 0.3 else self.fraction()
             self.lines.append(f"memory_fraction {fraction} gpu={dice.randrange(self.devices)}")
-        else:
+        else:  # A max_split_size is unlimited then (V8). A lower one would be V1.
             self.lines.append("reconfigure " + dice.choice(
                 ["garbage_collection_threshold:0.5", "roundup_power2_divisions:8",
                  "garbage_collection_threshold:0.3,roundup_power2_divisions:[1:2,>:4]"]))
