@@ -5,6 +5,7 @@
 #include <string>
 #include <utility>
 
+#include "testing/op_values.h"
 #include "testing/printer.h"
 
 namespace cairn::testing {
@@ -85,6 +86,10 @@ TEST(OpDecoder, declares_what_the_setup_says) {
             "stream s2 gpu=1 blocking\n"
             "stream s3 gpu=0\n"
             "stream s4 gpu=0\n");
+  setup.switches |= setup_switch::pytorch_defects;  // To which a stream is its handle.
+  EXPECT_EQ(settings_of(setup),
+            "max_split_size_mb:20,max_non_split_rounding_mb:22,"
+            "roundup_power2_divisions:[1:2,2:8,>:4],best_fit_tie:address,pytorch_defects:True");
 }
 
 TEST_F(Said, alloc) {

@@ -41,6 +41,9 @@ TEST(World, AnAddressThatTheDriverNeverGaveIsSeen) {
   const RunReport judge = run_with<WrongAddress>("alloc a 512\n", false);
   EXPECT_EQ(judge.verdict, Verdict::violated);
   EXPECT_EQ(judge.expected, "violations == 0");
+  // It is none of PyTorch's defects.
+  const std::string with_defects = "conf pytorch_defects:True\nalloc a 512\n";
+  EXPECT_EQ(run_with<WrongAddress>(with_defects, false).expected, "violations == 0");
 }
 
 TEST(World, MemoryThatNeverGoesBackIsSeen) {
