@@ -338,11 +338,26 @@ TEST(Preloaded, BadSettingsAreSaidOnceAndNothingIsServed) {
   malloc_of(mebibyte);
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("CAIRN_PRELOAD_FREE is 'sometimes'; allowed are synchronize and event"),
+  EXPECT_NE(said.find("CAIRN_PRELOAD_FREE is 'sometimes', allowed are synchronize and event"),
             std::string::npos)
       << said;
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   EXPECT_EQ(cairn_stub_mallocs(), 2);
+}
+
+TEST(Preloaded, AllBadSettingsAreSaid) {
+  setenv("CAIRN_PRELOAD_FREE", "sometimes", 1);
+  setenv("CAIRN_PRELOAD_IPC", "yes", 1);
+  setenv("CAIRN_PRELOAD_REPORT", "2", 1);
+  testing::internal::CaptureStderr();
+  malloc_of(mebibyte);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("CAIRN_PRELOAD_FREE is 'sometimes', allowed are synchronize and event; "
+                      "CAIRN_PRELOAD_IPC is 'yes', allowed are 0 and 1; "
+                      "CAIRN_PRELOAD_REPORT is '2', allowed are 0 and 1\n"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
 }
 
 TEST(Preloaded, BadSettingsOfTheAllocatorAreSaidOnceAndNothingIsServed) {
