@@ -136,7 +136,8 @@ cudaError_t free(void* pointer) {
   auto block = all.live.claim(pointer);
   if (!block) return all.services.have(pointer) ? refuse_free() : real::free(pointer);
   ++counts.served_frees;
-  if (all.captures.any()) return settled(block, postpone(*block));
+  const auto no_capture = all.captures.none();
+  if (!no_capture) return settled(block, postpone(*block));
   if (settings().frees_by_event && fence(*block)) return settled(block, cudaSuccess);
   return settled(block, free_after_all_work(*block));
 }
@@ -155,7 +156,8 @@ cudaError_t free_async(void* pointer, cudaStream_t stream) {
   if (said != cudaSuccess) return said;
   // A graph frees what it allocated, and nothing else.
   if (status != cudaStreamCaptureStatusNone) return refuse_value();
-  if (all.captures.any()) return settled(block, postpone(*block));
+  const auto no_capture = all.captures.none();
+  if (!no_capture) return settled(block, postpone(*block));
   return settled(block, free_in_order(*block, stream));
 }
 
@@ -215,11 +217,6 @@ cudaError_t stream_destroy(cudaStream_t stream) {
   }
   if (!is_told) all.postponed.add_wait();
   return real::stream_destroy(stream);
-}
-
-cudaError_t capture_begun(cudaStream_t stream, cudaError_t said) {
-  state().captures.begun(stream, said);
-  return said;
 }
 
 cudaError_t capture_ended(cudaStream_t stream, cudaError_t said) {
