@@ -3,20 +3,14 @@
 #include <sys/mman.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
-#include <string_view>
 
 #include "base/in_words.h"
 #include "simulator/address_space.h"
+#include "simulator/libcuda/environment.h"
 
 namespace cairn::simulator {
 namespace {
-
-bool is_backing_wanted() {
-  const char* text = std::getenv("CAIRN_SIM_BACKED");
-  return text != nullptr && std::string_view(text) == "1";
-}
 
 std::size_t mapped_size(Bytes size) { return round_up(size, allocation_granularity).count; }
 
