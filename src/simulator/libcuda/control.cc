@@ -33,7 +33,7 @@ bool is_range(const void* address, std::size_t size) {
 // That the memory is of; `otherwise` where nobody knows it.
 DeviceIndex device_of(const Machine& machine, Span range, DeviceIndex otherwise) {
   const cairn::simulator::Region* const region = machine.memory.containing(range.begin);
-  return region == nullptr ? otherwise : region->device;
+  return region == nullptr ? otherwise : region->home.device;
 }
 
 // A message a line, as far as there is room. Gives how many there are.
