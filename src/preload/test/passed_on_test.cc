@@ -128,9 +128,9 @@ TEST(Preloaded, AfterAResetNothingOfBeforeIsHandedOut) {
   EXPECT_NE(malloc_of(40 * mebibyte), freed);
   EXPECT_NE(malloc_of(mebibyte), held);
   EXPECT_EQ(cairn_stub_mallocs(), 0);
-  cudaFree(held);  // The runtime says what it thinks of it.
-  EXPECT_EQ(cairn_stub_frees(), 1);
   EXPECT_EQ(violations(), "");
+  EXPECT_EQ(cudaFree(held), cudaErrorInvalidValue) << "the runtime knows it no more";
+  EXPECT_EQ(cairn_stub_frees(), 1);
 }
 
 TEST(Preloaded, ALostDeviceIsLostInTheRuntimesWordsUntilItIsReset) {
