@@ -36,11 +36,16 @@ class SimulatedRuntime : public testing::Test {
     cairn_sim_violations(text, sizeof text);
     return text;
   }
+  static std::string mistakes() {
+    char text[4096] = {};
+    cairn_sim_mistakes(text, sizeof text);
+    return text;
+  }
   // What the driver was asked since this was last called.
   static std::string calls() {
     std::string text(cairn_sim_take_calls(nullptr, 0), '\0');
-    cairn_sim_take_calls(text.data(), text.size());
-    return text.c_str();
+    cairn_sim_take_calls(text.data(), text.size() + 1);
+    return text;
   }
   static void* allocated(std::size_t size) {
     void* memory = nullptr;
