@@ -38,8 +38,9 @@ install(FILES ${PROJECT_BINARY_DIR}/cairn-config.cmake
               ${PROJECT_BINARY_DIR}/cairn-config-version.cmake
         DESTINATION ${package} COMPONENT cairn)
 
-# pkg-config: cairn is libcairn.so, or what -static needs; cairn-static is libcairn.a alone. They
-# say where they are by their own place, so that the tree can be moved.
+# pkg-config: cairn is libcairn.so, or what -static needs; cairn-static is libcairn.a alone;
+# cairn-simulator is that with the simulated GPU. They say where they are by their own place, so
+# that the tree can be moved.
 set(pc_folder ${CMAKE_INSTALL_LIBDIR}/pkgconfig)
 file(RELATIVE_PATH pc_to_prefix /prefix/${pc_folder} /prefix)
 string(REGEX REPLACE "/$" "" pc_to_prefix ${pc_to_prefix})
@@ -54,3 +55,12 @@ set(pc_private "")
 configure_file(ci/cairn.pc.in ${PROJECT_BINARY_DIR}/cairn-static.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cairn.pc ${PROJECT_BINARY_DIR}/cairn-static.pc
         DESTINATION ${pc_folder} COMPONENT cairn)
+if(cairn_with_tool)
+  set(pc_name cairn-simulator)
+  set(pc_requires cairn-static)
+  set(pc_more_headers " -I\${includedir}/cairn_simulator -I\${includedir}/cairn_driver")
+  set(pc_libs "\${libdir}/libcairn_simulator.a")
+  configure_file(ci/cairn.pc.in ${PROJECT_BINARY_DIR}/cairn-simulator.pc @ONLY)
+  install(FILES ${PROJECT_BINARY_DIR}/cairn-simulator.pc DESTINATION ${pc_folder}
+          COMPONENT simulator)
+endif()

@@ -49,7 +49,7 @@ class Client(unittest.TestCase):
         for stream in self.streams:
             stream.synchronize()
         self.assertEqual(self.cairn.allocated_bytes(), 0)
-        self.assertEqual(judge.violations(), "")
+        self.assertEqual(judge.violations(), [])
         self.cairn.empty_cache()
 
     def memory_is_of_its_stream(self, current):

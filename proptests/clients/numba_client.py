@@ -27,7 +27,7 @@ class Client(unittest.TestCase):
     def tearDown(self):
         cuda.synchronize()
         self.assertEqual(self.cairn.allocated_bytes(), 0)
-        self.assertEqual(judge.violations(), "")
+        self.assertEqual(judge.violations(), [])
 
     def test_arrays_are_cairns(self):
         numbers = numpy.arange(1000.0)

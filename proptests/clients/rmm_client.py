@@ -38,7 +38,7 @@ class Client(unittest.TestCase):
         for stream in self.streams:
             judge.synchronize(stream)
         self.assertEqual(self.cairn.allocated_bytes(), 0)
-        self.assertEqual(judge.violations(), "")
+        self.assertEqual(judge.violations(), [])
 
     def allocate(self, size, stream):
         return self.cairn.allocate(size, 0, handle_of(stream))

@@ -4,9 +4,11 @@
 #include <thrust/device_vector.h>
 #include <thrust/execution_policy.h>
 #include <thrust/scan.h>
+#include <unistd.h>
 
 #include <cstdint>
 #include <cstdio>
+#include <string>
 
 #include "cairn/allocator.h"
 #include "cairn/cuda_driver.h"
@@ -115,11 +117,38 @@ void failures_are_exceptions(Allocator& allocator) {
   EXPECT(allocated(allocator) == 0);
 }
 
+// What act() says on stderr.
+template <class Act>
+std::string said_by(Act&& act) {
+  std::fflush(stderr);
+  const int before = dup(STDERR_FILENO);
+  std::FILE* const written = std::tmpfile();
+  dup2(fileno(written), STDERR_FILENO);
+  act();
+  dup2(before, STDERR_FILENO);
+  close(before);
+  std::rewind(written);
+  char text[1000] = {};
+  const std::size_t length = std::fread(text, 1, sizeof text - 1, written);
+  std::fclose(written);
+  return {text, length};
+}
+
+void a_wrong_free_is_said(Allocator& allocator) {
+  ThrustResource resource(allocator);
+  const auto memory = resource.allocate(512);
+  EXPECT(said_by([&] { resource.deallocate(memory, 512); }).empty());
+  const std::string said = said_by([&] { resource.deallocate(memory, 512); });
+  EXPECT(said.find("cairn: a free of 0x") == 0 && said.find("freed before") != std::string::npos);
+  EXPECT(allocated(allocator) == 0);
+}
+
 int run() {
   Allocator allocator(cuda_driver());
   algorithms_on_two_streams(allocator);
   a_container(allocator);
   failures_are_exceptions(allocator);
+  a_wrong_free_is_said(allocator);
   const std::string seen = violations();
   if (!seen.empty()) std::printf("thrust_client: the judge saw:\n%s\n", seen.c_str());
   return failures == 0 && seen.empty() ? 0 : 1;

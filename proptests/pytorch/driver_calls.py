@@ -6,10 +6,13 @@ none.
 """
 
 import collections
-import ctypes
 import dataclasses
+import pathlib
 import re
 import sys
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "src/simulator/libcuda"))
+import simulated_cuda  # noqa: E402
 
 # Of these both make the same, in the same order. What is not here, and why: README.md.
 MEMORY = {"malloc", "free"}
@@ -19,25 +22,18 @@ EVENTS = {"event_record", "event_query", "event_sync"}
 class Machine:
     """The simulated libcuda that PyTorch runs on."""
 
-    def __init__(self):
-        self.cuda = ctypes.CDLL("libcuda.so.1")
-        self.cuda.cairn_sim_take_calls.restype = ctypes.c_size_t
-
     def take_calls(self) -> list[str]:
         """The driver's calls since the last time."""
-        none = ctypes.c_char_p(None)
-        text = ctypes.create_string_buffer(self.cuda.cairn_sim_take_calls(none, 0) or 1)
-        self.cuda.cairn_sim_take_calls(text, ctypes.c_size_t(len(text)))
-        return text.value.decode().splitlines()
+        return simulated_cuda.take_calls()
 
     def launch(self, stream: int, ticks: int) -> bool:
-        return self.cuda.cairn_sim_launch(ctypes.c_void_p(stream), ctypes.c_ulonglong(ticks)) == 0
+        return simulated_cuda.launch(stream, ticks) == 0
 
     def advance(self, ticks: int) -> None:
-        self.cuda.cairn_sim_advance(ctypes.c_ulonglong(ticks))
+        simulated_cuda.advance(ticks)
 
     def next_address(self, device: int, address: int) -> bool:
-        return self.cuda.cairn_sim_next_address(device, ctypes.c_ulonglong(address)) == 0
+        return simulated_cuda.next_address(device, address) == 0
 
 
 def kind_of(call: str) -> str:

@@ -6,38 +6,19 @@ libcairn_judged.so (judged.cc), or from PyTorch's own history (History).
 """
 
 import ctypes
+import pathlib
+import sys
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 import cairn
 
-READ, WRITE = 1, 2
-CUDA = ctypes.CDLL("libcuda.so.1")
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "src/simulator/libcuda"))
+import simulated_cuda  # noqa: E402
+from simulated_cuda import READ, WRITE, mistakes, violations  # noqa: E402, F401
+
 _USE_NOTHING = ("empty", "detach", "set_", "resize_", "is_pinned", "_has_")
-
-
-def _list_of(function) -> list[str]:
-    text = ctypes.create_string_buffer(2**20)
-    function(text, len(text))
-    return text.value.decode().splitlines()
-
-
-def violations() -> list[str]:
-    """What the allocator did wrong."""
-    return _list_of(CUDA.cairn_sim_violations)
-
-
-def mistakes() -> list[str]:
-    """What the application did wrong, and no allocator could know."""
-    return _list_of(CUDA.cairn_sim_mistakes)
-
-
-def touch(stream: int, address: int, size: int, mode: int) -> None:
-    code = CUDA.cairn_sim_touch(ctypes.c_void_p(stream), ctypes.c_void_p(address),
-                                ctypes.c_size_t(size), mode)
-    if code != 0:
-        raise RuntimeError(f"the simulated CUDA refuses a use of {size} bytes: {code}")
 
 
 def handle_of(stream) -> int:
@@ -110,14 +91,11 @@ class History:
             self.requests += 1
             self.held[address] = self.requests
             self.lines.append(f"alloc b{self.requests} {size} {self.name_of(entry['stream'])}")
-            CUDA.cairn_sim_hand_out(ctypes.c_void_p(entry["stream"]), ctypes.c_void_p(address),
-                                    ctypes.c_size_t(size))
+            simulated_cuda.check(simulated_cuda.hand_out(entry["stream"], address, size))
         elif action == "free_requested":
             self.lines.append(f"free b{self.held.pop(address)}")
             told = self.told.pop(address, [])
-            CUDA.cairn_sim_take_back(ctypes.c_void_p(address), ctypes.c_size_t(size),
-                                     (ctypes.c_void_p * len(told))(*told),
-                                     ctypes.c_size_t(len(told)))
+            simulated_cuda.check(simulated_cuda.take_back(address, size, told))
         elif action == "oom":
             self.requests += 1
             self.lines.append("# a request failed")
@@ -155,4 +133,5 @@ class Telling(TorchDispatchMode):
                 storage = value.untyped_storage()
                 if storage.nbytes():
                     stream = torch.cuda.current_stream(value.device).cuda_stream
-                    touch(stream, storage.data_ptr(), storage.nbytes(), mode)
+                    simulated_cuda.check(simulated_cuda.touch(
+                        stream, storage.data_ptr(), storage.nbytes(), mode))

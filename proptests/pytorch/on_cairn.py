@@ -5,7 +5,6 @@ on_cairn_test.py runs all of them.
 """
 
 import argparse
-import ctypes
 import os
 import threading
 
@@ -48,14 +47,14 @@ def application() -> None:
     del tensor
     same(cairn.memory_allocated(), 4 * MIB, "the view holds the memory")
     side = torch.cuda.Stream()
-    judge.CUDA.cairn_sim_launch(ctypes.c_void_p(side.cuda_stream), ctypes.c_ulonglong(100))
+    judge.simulated_cuda.launch(side.cuda_stream, 100)
     address = view.untyped_storage().data_ptr()
     view.record_stream(side)
     del view
     same((cairn.memory_allocated(), active()), (0, 4 * MIB), "the side stream runs")
     other = mib(4)
     same(other.data_ptr() != address, True, "and its memory is not handed out")
-    judge.CUDA.cairn_sim_advance(ctypes.c_ulonglong(100))
+    judge.simulated_cuda.advance(100)
     del other
     again = [mib(4), mib(4)]
     same(address in [tensor.data_ptr() for tensor in again], True, "the side stream is done")

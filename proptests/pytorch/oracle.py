@@ -42,10 +42,8 @@ def import_wheel():
         fail(f"torch cannot be loaded ({error}); run ci/clients")
     if torch.__version__.split("+")[0] != TORCH:
         fail(f"torch is {torch.__version__}, and {TORCH} is compared with")
-    import ctypes
-    try:
-        ctypes.CDLL("libcuda.so.1").cairn_sim_take_calls
-    except (OSError, AttributeError):
+    from driver_calls import simulated_cuda
+    if not simulated_cuda.is_there():
         fail("libcuda.so.1 is not the simulated one of this version; run ci/clients")
     import wheel
     return wheel

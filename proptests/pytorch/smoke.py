@@ -7,12 +7,16 @@ os.environ.update(CAIRN_SIM_MEMORY=str(2**30), CAIRN_SIM_DEVICES="2", CAIRN_SIM_
                   CAIRN_SIM_QUERY_TICKS="0")
 
 import argparse  # noqa: E402  (The machine is as the environment says when torch first uses it.)
-import ctypes  # noqa: E402
+import pathlib  # noqa: E402
+import sys  # noqa: E402
 
 if __name__ == "__main__":
     argparse.ArgumentParser(description=__doc__).parse_args()
 
 import torch  # noqa: E402
+
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "src/simulator/libcuda"))
+import simulated_cuda  # noqa: E402
 
 MIB = 2**20
 
@@ -22,7 +26,6 @@ def active() -> int:
 
 
 def main() -> None:
-    cuda = ctypes.CDLL("libcuda.so.1")
     assert torch.cuda.device_count() == 2
     tensor = torch.empty(4 * MIB, dtype=torch.uint8, device="cuda")
     view = tensor[MIB:].view(3, MIB)
@@ -30,11 +33,11 @@ def main() -> None:
     del tensor
     assert torch.cuda.memory_allocated() == 4 * MIB, "the view holds the memory"
     side = torch.cuda.Stream()
-    cuda.cairn_sim_launch(ctypes.c_void_p(side.cuda_stream), ctypes.c_ulonglong(100))
+    simulated_cuda.launch(side.cuda_stream, 100)
     view.record_stream(side)
     del view
     assert torch.cuda.memory_allocated() == 0 and active() == 4 * MIB, "the side stream runs"
-    cuda.cairn_sim_advance(ctypes.c_ulonglong(100))
+    simulated_cuda.advance(100)
     torch.empty(512, dtype=torch.uint8, device="cuda")
     assert active() == 0, "the side stream is done"
     torch.cuda.empty_cache()

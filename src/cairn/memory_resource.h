@@ -20,20 +20,21 @@
 // What allocates throws what Allocator::allocate() throws (OutOfMemory, InvalidArgument ...); of
 // cairn/rmm.h RMM's exceptions. 0 bytes give null. What gives back throws nothing: what is wrong
 // (no live block, an event that cannot be recorded) is said on stderr, and the block stays as it
-// was. Bytes and alignment are not looked at then: a block is known by its address.
+// was. Bytes and alignment are not looked at then: a block is known by its address, and so is one
+// of another device, which is freed too, in the order of the stream of this resource's device.
 //
 // Thread safety: all members. The allocator must outlive every copy.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
-#include <cstdio>
 #include <cuda/memory_resource>
 #include <cuda/std/version>
 #include <cuda/stream_ref>
 #include <string>
 
 #include "cairn/allocator.h"
+#include "cairn/failed_free.h"
 
 #if CCCL_VERSION < 3001000 && !defined(LIBCUDACXX_ENABLE_EXPERIMENTAL_MEMORY_RESOURCE)
 #error \
@@ -81,7 +82,7 @@ class MemoryResource {
     if (pointer == nullptr) return;
     const cudaError_t failure = wait([] { return cudaDeviceSynchronize(); });
     if (failure == cudaSuccess) return free_on(pointer, legacy_stream());
-    complain(pointer, cudaGetErrorString(failure));
+    say_failed_free(pointer, cudaGetErrorString(failure));
   }
 
   // The names of CUDA 13.0 and before for these four, in this order.
@@ -122,11 +123,8 @@ class MemoryResource {
   void free_on(void* pointer, StreamArgument stream) const noexcept {
     Error why;
     if (!allocator_->try_free_on(pointer, stream, device_, &why)) {
-      complain(pointer, why.message.c_str());
+      say_failed_free(pointer, why.message.c_str());
     }
-  }
-  static void complain(const void* pointer, const char* what) noexcept {
-    std::fprintf(stderr, "cairn: a free of %p failed: %s\n", pointer, what);
   }
 
   // What `call` of the CUDA runtime says on this device, which is not left as the current one. The

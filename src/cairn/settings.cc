@@ -37,7 +37,7 @@ bool refuse_unknown(Parse& parse, const Token& name) {
   SettingsError& error = parse.error;
   error.key = name.text;
   error.value = value.written;
-  error.allowed = "one of " + all_keys(parse.dialect);
+  error.allowed = "one of " + obeyed_keys();
   error.position = name.position;
   error.message = "settings: unknown key " + quoted(name.text) + " with value " +
                   quoted(value.written) + " at position " + std::to_string(name.position) +

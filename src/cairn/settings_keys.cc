@@ -133,35 +133,40 @@ bool read_stream_identity(Parse& parse) {
 constexpr auto native = Scope::native_backend;
 constexpr auto any = Scope::any_backend;
 constexpr auto cairn_native = Scope::native_backend_of_cairn;
+constexpr bool obeyed = true;
+constexpr bool read_only = false;
 using O = Options;
 
 constexpr Key keys[] = {
-    {"max_split_size_mb", native, read_max_split_size},
-    {"max_non_split_rounding_mb", native, read_max_non_split_rounding},
-    {large_segment_key, native, read_large_segment_size},
-    {"garbage_collection_threshold", native, read_garbage_collection_threshold},
-    {"roundup_power2_divisions", native, read_roundup},
-    {"expandable_segments", native, read_flag<&O::expandable_segments>},
-    {"backend", any, read_backend},
-    {"release_lock_on_cudamalloc", native, read_flag<&O::release_lock_on_cudamalloc>},
-    {"release_lock_on_hipmalloc", native, read_flag<&O::release_lock_on_cudamalloc>},
-    {"per_process_memory_fraction", any, read_per_process_memory_fraction},
-    {"throw_on_cudamalloc_oom", native, read_flag<&O::throw_on_cudamalloc_oom>},
-    {"graph_capture_record_stream_reuse", native, read_flag<&O::graph_capture_record_stream_reuse>},
-    {"expandable_segments_reserve", native, read_reserve},
-    {"expandable_segments_reserve_by_class", native, read_reserve_by_class},
-    {"pinned_use_cuda_host_register", any, read_flag<&O::pinned_use_cuda_host_register>},
-    {"pinned_use_hip_host_register", any, read_flag<&O::pinned_use_cuda_host_register>},
-    {"pinned_num_register_threads", any, read_pinned_num_register_threads},
-    {"pinned_reserve_segment_size_mb", any,
+    {"max_split_size_mb", native, obeyed, read_max_split_size},
+    {"max_non_split_rounding_mb", native, obeyed, read_max_non_split_rounding},
+    {large_segment_key, native, obeyed, read_large_segment_size},
+    {"garbage_collection_threshold", native, obeyed, read_garbage_collection_threshold},
+    {"roundup_power2_divisions", native, obeyed, read_roundup},
+    {"expandable_segments", native, read_only, read_flag<&O::expandable_segments>},
+    {"backend", any, read_only, read_backend},
+    {"release_lock_on_cudamalloc", native, obeyed, read_flag<&O::release_lock_on_cudamalloc>},
+    {"release_lock_on_hipmalloc", native, read_only, read_flag<&O::release_lock_on_cudamalloc>},
+    {"per_process_memory_fraction", any, obeyed, read_per_process_memory_fraction},
+    {"throw_on_cudamalloc_oom", native, obeyed, read_flag<&O::throw_on_cudamalloc_oom>},
+    {"graph_capture_record_stream_reuse", native, read_only,
+     read_flag<&O::graph_capture_record_stream_reuse>},
+    {"expandable_segments_reserve", native, read_only, read_reserve},
+    {"expandable_segments_reserve_by_class", native, read_only, read_reserve_by_class},
+    {"pinned_use_cuda_host_register", any, read_only, read_flag<&O::pinned_use_cuda_host_register>},
+    {"pinned_use_hip_host_register", any, read_only, read_flag<&O::pinned_use_cuda_host_register>},
+    {"pinned_num_register_threads", any, read_only, read_pinned_num_register_threads},
+    {"pinned_reserve_segment_size_mb", any, read_only,
      read_mib_from<&O::pinned_reserve_segment_size_bytes, 1>},
-    {"pinned_free_catch_all", any, read_flag<&O::pinned_free_catch_all>},
-    {"pinned_use_background_threads", any, read_flag<&O::pinned_use_background_threads>},
-    {"pinned_max_round_threshold_mb", any, read_mib_from<&O::pinned_max_round_threshold_bytes, 0>},
-    {"pinned_max_cached_size_mb", any, read_mib_from<&O::pinned_max_cached_size_bytes, 0>},
-    {"best_fit_tie", cairn_native, read_best_fit_tie},
-    {"stream_identity", cairn_native, read_stream_identity},
-    {"pytorch_defects", cairn_native, read_flag<&O::pytorch_defects>},
+    {"pinned_free_catch_all", any, read_only, read_flag<&O::pinned_free_catch_all>},
+    {"pinned_use_background_threads", any, read_only, read_flag<&O::pinned_use_background_threads>},
+    {"pinned_max_round_threshold_mb", any, read_only,
+     read_mib_from<&O::pinned_max_round_threshold_bytes, 0>},
+    {"pinned_max_cached_size_mb", any, read_only,
+     read_mib_from<&O::pinned_max_cached_size_bytes, 0>},
+    {"best_fit_tie", cairn_native, obeyed, read_best_fit_tie},
+    {"stream_identity", cairn_native, obeyed, read_stream_identity},
+    {"pytorch_defects", cairn_native, read_only, read_flag<&O::pytorch_defects>},
 };
 
 bool is_known(const Key& key, SettingsDialect dialect) {
@@ -177,10 +182,10 @@ const Key* find_key(std::string_view name, SettingsDialect dialect) {
   return nullptr;
 }
 
-std::string all_keys(SettingsDialect dialect) {
+std::string obeyed_keys() {
   std::string names;
   for (const Key& key : keys) {
-    if (!is_known(key, dialect)) continue;
+    if (!key.is_obeyed) continue;
     if (!names.empty()) names += ", ";
     names += key.name;
   }

@@ -34,11 +34,13 @@ enum class Scope { any_backend, native_backend, native_backend_of_cairn };
 struct Key {
   std::string_view name;
   Scope scope;
+  bool
+      is_obeyed;  // By this allocator; else it is only read, so that it is refused or of no effect.
   bool (*read)(Parse&);
 };
 
 const Key* find_key(std::string_view name, SettingsDialect dialect);  // Null: unknown.
-std::string all_keys(SettingsDialect dialect);                        // Names, with commas between.
+std::string obeyed_keys();  // Their names, with commas between.
 
 inline constexpr std::string_view large_segment_key = "large_segment_size_mb";
 // The size in bytes, where `word` is good as the value of that key.

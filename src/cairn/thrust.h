@@ -15,9 +15,9 @@
 // resource's stream, when memory is given back.
 //
 // What allocates throws what Allocator::allocate() throws; 0 bytes give null. What gives back
-// throws nothing, and leaves what is no live block alone. A resource equals itself alone; but up to
-// CUDA 13.0 Thrust takes any two for equal: there, do not swap or move containers with different
-// ones into each other.
+// throws nothing: what is wrong (no live block, an event that cannot be recorded) is said on stderr,
+// and the block stays as it was. A resource equals itself alone; but up to CUDA 13.0 Thrust takes
+// any two for equal: there, do not swap or move containers with different ones into each other.
 //
 // Thread safety: all members. Allocator and resource must outlive what is allocated by them.
 #pragma once
@@ -29,6 +29,7 @@
 #include <cstddef>
 
 #include "cairn/allocator.h"
+#include "cairn/failed_free.h"
 
 namespace cairn {
 
@@ -41,7 +42,10 @@ class ThrustResource final : public thrust::mr::memory_resource<thrust::device_p
     return pointer(allocator_->allocate({bytes, device_, stream_, alignment}));
   }
   void do_deallocate(pointer memory, std::size_t /*bytes*/, std::size_t /*alignment*/) override {
-    allocator_->try_free(memory.get());
+    Error why;
+    if (!allocator_->try_free(memory.get(), &why)) {
+      say_failed_free(memory.get(), why.message.c_str());
+    }
   }
 
  private:

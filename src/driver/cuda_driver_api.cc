@@ -110,8 +110,8 @@ Result<CudaApi, Error> load_cuda_api() {
   void* library = dlopen(library_name, RTLD_NOW | RTLD_LOCAL);
   if (library == nullptr) {
     const char* why = dlerror();
-    return unsupported("The CUDA driver library " + std::string(library_name) +
-                       " could not be loaded: " + (why != nullptr ? why : "no reason given") +
+    return unsupported("The CUDA driver library could not be loaded: " +
+                       std::string(why != nullptr ? why : library_name) +
                        "; is an NVIDIA driver installed?");
   }
   Finder finder(library);

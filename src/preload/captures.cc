@@ -2,6 +2,7 @@
 
 #include <functional>
 #include <thread>
+#include <utility>
 
 #include "preload/runtime.h"
 
@@ -26,8 +27,13 @@ bool Captures::any_goes_on() {
   return !devices_.empty();
 }
 
-void Captures::begun(cudaStream_t stream, cudaError_t said) {
-  if (said != cudaSuccess) return;
+Captures::None Captures::none() {
+  if (beginners_ != 0) return {};
+  None held(begins_, std::try_to_lock);
+  return held && !any() ? std::move(held) : None{};
+}
+
+void Captures::begun(cudaStream_t stream) {
   int device = 0;
   real::get_device(&device);
   const std::lock_guard lock(mutex_);

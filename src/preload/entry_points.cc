@@ -77,8 +77,9 @@ cudaError_t cudaStreamDestroy(cudaStream_t stream) {
 
 // Captures.
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode mode) {
-  return guarded(
-      [&] { return preload::capture_begun(stream, real::stream_begin_capture(stream, mode)); });
+  return guarded([&] {
+    return preload::begin_capture(stream, [&] { return real::stream_begin_capture(stream, mode); });
+  });
 }
 cudaError_t cudaStreamBeginCapture_ptsz(cudaStream_t stream, cudaStreamCaptureMode mode) {
   return cudaStreamBeginCapture(own(stream), mode);
@@ -88,8 +89,9 @@ cudaError_t cudaStreamBeginCaptureToGraph(cudaStream_t stream, cudaGraph_t graph
                                           const cudaGraphEdgeData* edges, std::size_t count,
                                           cudaStreamCaptureMode mode) {
   return guarded([&] {
-    return preload::capture_begun(stream, real::stream_begin_capture_to_graph(
-                                              stream, graph, dependencies, edges, count, mode));
+    return preload::begin_capture(stream, [&] {
+      return real::stream_begin_capture_to_graph(stream, graph, dependencies, edges, count, mode);
+    });
   });
 }
 cudaError_t cudaStreamBeginCaptureToGraph_ptsz(cudaStream_t stream, cudaGraph_t graph,

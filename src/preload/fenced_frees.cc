@@ -1,7 +1,11 @@
 #include "preload/fenced_frees.h"
 
 #include <algorithm>
+#include <atomic>
 #include <new>
+
+#include "preload/report.h"
+#include "preload/say.h"
 
 namespace cairn::preload {
 
@@ -34,16 +38,39 @@ bool FencedFrees::add(const LiveBlock& block,
   } catch (const std::bad_alloc&) {
     is_held = false;
   }
-  if (!is_held) std::ranges::for_each(fences, [&](const Fence& fence) { put_back(fence); });
+  if (!is_held) {
+    for (const Fence& fence : fences) events_[fence.service].spare.push_back(fence.event);
+  }
   return is_held;
+}
+
+// An event that gives an error is never used again: the whole device says instead what it would
+// have said.
+bool FencedFrees::is_done_without_event(const Fence& fence) {
+  static std::atomic_flag was_said;
+  say_once(was_said,
+           "CAIRN_PRELOAD_FREE=event: an event gives an error; what it was to say is known by a "
+           "synchronisation of its device instead");
+  ++counts.synchronizations;
+  SegmentDriver& driver = fence.service->driver();
+  if (!driver.device_sync(fence.service->device())) return false;
+  static_cast<void>(driver.event_destroy(fence.service->device(), fence.event));
+  --events_[fence.service].made;
+  return true;
 }
 
 bool FencedFrees::is_done(const Fence& fence, Look look) {
   SegmentDriver& driver = fence.service->driver();
   const int device = fence.service->device();
-  if (look == Look::wait) return bool{driver.event_sync(device, fence.event)};
-  const auto done = driver.event_query(device, fence.event);
-  return done && *done;
+  if (look == Look::wait) {
+    if (!driver.event_sync(device, fence.event)) return is_done_without_event(fence);
+  } else {
+    const auto done = driver.event_query(device, fence.event);
+    if (!done) return is_done_without_event(fence);
+    if (!*done) return false;
+  }
+  events_[fence.service].spare.push_back(fence.event);
+  return true;
 }
 
 bool FencedFrees::give_back_those_done(Look look) {
@@ -51,9 +78,7 @@ bool FencedFrees::give_back_those_done(Look look) {
   while (!entries_.empty()) {
     Entry& entry = entries_.front();
     while (!entry.fences.empty()) {
-      const Fence& fence = entry.fences.back();
-      if (!is_done(fence, look)) return has_given;
-      put_back(fence);
+      if (!is_done(entry.fences.back(), look)) return has_given;
       entry.fences.pop_back();
     }
     entry.block.service->allocator().try_free(entry.block.pointer);

@@ -23,8 +23,9 @@ class FencedFrees {
   bool add(const LiveBlock& block, const std::vector<DeviceService*>& services) noexcept;
   // Gives back the blocks whose events are done, the oldest first, up to one that is not.
   void collect() noexcept;
-  // Waits for all of them, and gives them back; says whether there were any. False too where an
-  // event cannot be waited for.
+  // Waits for all of them, and gives them back; says whether there were any. Where an event gives
+  // an error, both wait for its device. Where that fails too, which the runtime's own calls say
+  // then, the block stays.
   bool wait() noexcept;
   // The device was reset: its events are done with it, and its blocks are no more.
   void drop(const DeviceService* service) noexcept;
@@ -47,8 +48,9 @@ class FencedFrees {
   // For holders of the mutex:
   // Records an event of the service's device, as one more fence; false where none can be had.
   bool raise(DeviceService& service, std::vector<Fence>& fences);
-  void put_back(const Fence& fence) { events_[fence.service].spare.push_back(fence.event); }
+  // If so, its event is spare again.
   bool is_done(const Fence& fence, Look look);
+  bool is_done_without_event(const Fence& fence);
   bool give_back_those_done(Look look);
 
   std::mutex mutex_;

@@ -14,13 +14,15 @@ bool LiveBlocks::add(const LiveBlock& block) noexcept {
   }
 }
 
-std::optional<LiveBlock> LiveBlocks::take(const void* pointer) noexcept {
+LiveBlocks::Claim LiveBlocks::claim(const void* pointer) noexcept {
   const std::lock_guard lock(mutex_);
-  const auto found = blocks_.find(key(pointer));
-  if (found == blocks_.end()) return std::nullopt;
-  const LiveBlock taken = found->second;
-  blocks_.erase(found);
-  return taken;
+  return {*this, blocks_.extract(key(pointer))};
+}
+
+LiveBlocks::Claim::~Claim() {
+  if (node_.empty()) return;
+  const std::lock_guard lock(of_.mutex_);
+  of_.blocks_.insert(std::move(node_));
 }
 
 void LiveBlocks::drop(const DeviceService* service) noexcept {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <mutex>
-#include <optional>
+#include <utility>
 
 #include "preload/device_service.h"
 
@@ -18,11 +18,34 @@ struct LiveBlock {
 };
 
 class LiveBlocks {
+  using Blocks = std::map<std::uintptr_t, LiveBlock>;
+
  public:
+  // A block that is about to be freed: nobody else can free it. If it ends before the free is done,
+  // the program holds the block as before; that needs no memory, and so cannot fail.
+  class Claim {
+   public:
+    Claim(LiveBlocks& of, Blocks::node_type node) : of_(of), node_(std::move(node)) {}
+    ~Claim();
+    Claim(const Claim&) = delete;
+    Claim& operator=(const Claim&) = delete;
+
+    explicit operator bool() const { return !node_.empty(); }
+    // REQUIRES: there is one.
+    const LiveBlock& operator*() const { return node_.mapped(); }
+    const LiveBlock* operator->() const { return &node_.mapped(); }
+    // The block is freed, or will be without the program.
+    void settle() noexcept { node_ = {}; }
+
+   private:
+    LiveBlocks& of_;
+    Blocks::node_type node_;
+  };
+
   // False: the host has no memory.
   bool add(const LiveBlock& block) noexcept;
-  // From then on the caller alone has the block that begins there; none where none does.
-  std::optional<LiveBlock> take(const void* pointer) noexcept;
+  // The block that begins there; none where none does.
+  Claim claim(const void* pointer) noexcept;
   // Forgets those of that service.
   void drop(const DeviceService* service) noexcept;
 
@@ -32,7 +55,7 @@ class LiveBlocks {
   }
 
   std::mutex mutex_;
-  std::map<std::uintptr_t, LiveBlock> blocks_;
+  Blocks blocks_;
 };
 
 }  // namespace cairn::preload

@@ -31,12 +31,13 @@ class PostponedFrees {
   // A stream was destroyed and Cairn could not be told: all work is to be waited for, be there
   // blocks or not.
   void add_wait() noexcept { ++asked_; }
+  bool is_due() const noexcept { return asked_ != done_; }
 
   // Calls wait(), then give_back(block) for each. False: it is due and wait() gave false. Who comes
   // meanwhile waits too; what is asked for meanwhile is made up for by the next call.
   template <class Wait, class GiveBack>
   bool settle(Wait&& wait, GiveBack&& give_back) {
-    if (asked_ == done_) return true;
+    if (!is_due()) return true;
     const std::lock_guard lock(mutex_);
     const std::uint64_t asked = asked_;
     if (asked == done_) return true;

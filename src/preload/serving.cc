@@ -57,12 +57,30 @@ cudaError_t refuse_free() {
   return refuse_value();
 }
 
+// Gives `said`: what became of the free.
+cudaError_t settled(LiveBlocks::Claim& block, cudaError_t said) {
+  if (said == cudaSuccess) block.settle();
+  return said;
+}
+
 // The block is to be freed later, if it can be remembered.
 cudaError_t postpone(const LiveBlock& block) {
   ++counts.postponed_frees;
-  if (state().postponed.add(block)) return cudaSuccess;
-  state().live.add(block);
-  return cudaErrorMemoryAllocation;
+  return state().postponed.add(block) ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t free_after_all_work(const LiveBlock& block) {
+  const cudaError_t waited = wait_for_all_work();
+  return waited == cudaSuccess ? give_back(block) : waited;
+}
+
+cudaError_t free_in_order(const LiveBlock& block, cudaStream_t stream) {
+  const int current = state().contexts.current_device();
+  const int device = current < 0 ? -1 : device_of(stream, current);
+  if (device < 0) return free_after_all_work(block);  // It is a stream of no primary context.
+  Error why;
+  Allocator& allocator = block.service->allocator();
+  return allocator.try_free_on(block.pointer, stream, device, &why) ? cudaSuccess : code_of(why);
 }
 
 bool fence(const LiveBlock& block) {
@@ -115,45 +133,32 @@ cudaError_t free(void* pointer) {
   State& all = state();
   if (pointer == nullptr || Services::is_child()) return real::free(pointer);
   ++counts.frees;
-  const auto block = all.live.take(pointer);
+  auto block = all.live.claim(pointer);
   if (!block) return all.services.have(pointer) ? refuse_free() : real::free(pointer);
   ++counts.served_frees;
-  if (all.captures.any()) return postpone(*block);
-  if (settings().frees_by_event && fence(*block)) return cudaSuccess;
-  const cudaError_t waited = wait_for_all_work();
-  if (waited == cudaSuccess) return give_back(*block);
-  all.live.add(*block);
-  return waited;
+  const auto no_capture = all.captures.none();
+  if (!no_capture) return settled(block, postpone(*block));
+  if (settings().frees_by_event && fence(*block)) return settled(block, cudaSuccess);
+  return settled(block, free_after_all_work(*block));
 }
 
 cudaError_t free_async(void* pointer, cudaStream_t stream) {
   State& all = state();
   if (pointer == nullptr || Services::is_child()) return real::free_async(pointer, stream);
   ++counts.frees_async;
-  const auto block = all.live.take(pointer);
+  auto block = all.live.claim(pointer);
   if (!block) {
     return all.services.have(pointer) ? refuse_free() : real::free_async(pointer, stream);
   }
   ++counts.served_frees_async;
   cudaStreamCaptureStatus status{};
   const cudaError_t said = real::stream_is_capturing(stream, &status);
-  if (said != cudaSuccess || status != cudaStreamCaptureStatusNone) {
-    all.live.add(*block);  // A graph frees what it allocated, and nothing else.
-    return said == cudaSuccess ? refuse_value() : said;
-  }
-  if (all.captures.any()) return postpone(*block);
-  const int current = all.contexts.current_device();
-  const int device = current < 0 ? -1 : device_of(stream, current);
-  Error why;
-  if (device >= 0) {
-    if (block->service->allocator().try_free_on(pointer, stream, device, &why)) return cudaSuccess;
-    all.live.add(*block);
-    return code_of(why);
-  }
-  const cudaError_t waited = wait_for_all_work();  // It is a stream of no primary context.
-  if (waited == cudaSuccess) return give_back(*block);
-  all.live.add(*block);
-  return waited;
+  if (said != cudaSuccess) return said;
+  // A graph frees what it allocated, and nothing else.
+  if (status != cudaStreamCaptureStatusNone) return refuse_value();
+  const auto no_capture = all.captures.none();
+  if (!no_capture) return settled(block, postpone(*block));
+  return settled(block, free_in_order(*block, stream));
 }
 
 cudaError_t mem_get_info(std::size_t* free_bytes, std::size_t* total_bytes) {
@@ -212,11 +217,6 @@ cudaError_t stream_destroy(cudaStream_t stream) {
   }
   if (!is_told) all.postponed.add_wait();
   return real::stream_destroy(stream);
-}
-
-cudaError_t capture_begun(cudaStream_t stream, cudaError_t said) {
-  state().captures.begun(stream, said);
-  return said;
 }
 
 cudaError_t capture_ended(cudaStream_t stream, cudaError_t said) {

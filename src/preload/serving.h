@@ -12,6 +12,8 @@
 #include <cstddef>
 #include <string>
 
+#include "preload/state.h"
+
 namespace cairn::preload {
 
 cudaError_t malloc(void** pointer, std::size_t size);
@@ -24,8 +26,12 @@ cudaError_t ipc_get_mem_handle(cudaIpcMemHandle_t* handle, void* pointer);
 cudaError_t device_reset();
 cudaError_t stream_destroy(cudaStream_t stream);
 
+// Calls begin(), which is the runtime's call, and gives what that gave.
+template <class Begin>
+cudaError_t begin_capture(cudaStream_t stream, Begin&& begin) {
+  return state().captures.begin(stream, begin);
+}
 // Takes notice of what the runtime answered, and gives it.
-cudaError_t capture_begun(cudaStream_t stream, cudaError_t said);
 cudaError_t capture_ended(cudaStream_t stream, cudaError_t said);
 // The same. Where that was success, cudaMallocAsync is the runtime's alone from now on, since the
 // program shapes its pools: who may reach their memory, or which pool it is from.

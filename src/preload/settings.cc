@@ -6,13 +6,14 @@
 namespace cairn::preload {
 namespace {
 
-// Whether the variable has the value `on`; a fault where it has neither that nor `off`.
+// Whether the variable has the value `on`; one more fault where it has neither that nor `off`.
 bool is_on(const char* variable, std::string_view off, std::string_view on, std::string& fault) {
   const char* const text = std::getenv(variable);
   if (text == nullptr || text == off) return false;
   if (text == on) return true;
-  fault = std::string(variable) + " is '" + text + "'; allowed are " + std::string(off) + " and " +
-          std::string(on);
+  if (!fault.empty()) fault += "; ";
+  fault += std::string(variable) + " is '" + text + "', allowed are " + std::string(off) + " and " +
+           std::string(on);
   return false;
 }
 

@@ -10,7 +10,7 @@ struct Settings {
   bool frees_by_event = false;  // CAIRN_PRELOAD_FREE=event; by default =synchronize.
   bool shares_memory = false;   // CAIRN_PRELOAD_IPC=1: cudaMalloc's memory can be shared by IPC.
   bool reports = false;         // CAIRN_PRELOAD_REPORT=1: says at exit what was done.
-  std::string fault;            // What is wrong with them, in words; empty where nothing is.
+  std::string fault;            // All that is wrong with them, in words; empty where nothing is.
 };
 
 // Reads them when it is first called.

@@ -12,6 +12,9 @@ State& state() {
 bool may_serve() {
   State& all = state();
   if (!all.services.can_serve() || all.captures.any()) return false;
+  if (!all.postponed.is_due()) return true;
+  const auto no_capture = all.captures.none();
+  if (!no_capture) return false;
   return all.postponed.settle([] { return wait_for_all_work() == cudaSuccess; }, give_back);
 }
 

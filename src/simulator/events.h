@@ -30,6 +30,10 @@ class Events {
   }
   // REQUIRES: it exists.
   void destroy(EventHandle handle) { events_.erase(handle.value); }
+  // All of the context, by its own handle.
+  void destroy_all(ContextHandle context) {
+    std::erase_if(events_, [&](const auto& each) { return each.second.context == context; });
+  }
   // REQUIRES: it does not exist.
   bool was_destroyed(EventHandle handle) const {
     return handle.value >= first && (handle.value - first) % step == 0 &&

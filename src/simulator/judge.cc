@@ -70,6 +70,12 @@ void Judge::on_free(const Allocation& allocation, Ticks now) {
   accesses_.forget(allocation.span);
 }
 
+void Judge::on_reset(const Allocation& allocation) {
+  LiveRanges& ranges = held(allocation.device);
+  while (const Ownership* owned = ranges.overlapping(allocation.span)) ranges.remove(owned->range);
+  accesses_.forget(allocation.span);
+}
+
 void Judge::on_dead_handle(DeviceIndex device, std::string message) {
   report(ViolationKind::dead_handle, device, std::move(message));
 }

@@ -77,6 +77,8 @@ class Judge {
 
   // The driver is about to have the allocation back.
   void on_free(const Allocation& allocation, Ticks now);
+  // The program ends the context that the allocation is of: whatever it holds there is no more.
+  void on_reset(const Allocation& allocation);
   // The driver refused to take the address back.
   void on_bad_free(DeviceIndex device, Address address);
   // A driver call was made with something that does not exist.

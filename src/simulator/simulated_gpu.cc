@@ -69,6 +69,19 @@ DriverResult<Done> SimulatedGpu::free(DeviceIndex device, Address address) {
   return Done{};
 }
 
+void SimulatedGpu::reset_primary_context(DeviceIndex device, const std::vector<Address>& memory) {
+  const std::lock_guard lock(mutex_);
+  wait_for(streams_.end_of_device(device));
+  streams_.destroy_all(primary_context(device));
+  events_.destroy_all(primary_context(device));
+  for (const Address address : memory) {
+    const Allocation& allocation = *memory_.beginning_at(address);
+    judge_.on_reset(allocation);
+    at(device).used -= allocation.footprint().size;
+    memory_.give_back(address);
+  }
+}
+
 DriverResult<MemoryInfo> SimulatedGpu::mem_info(DeviceIndex device) const {
   const std::lock_guard lock(mutex_);
   if (!exists(device)) return Failure{CudaStatus::invalid_device};

@@ -71,6 +71,10 @@ class SimulatedGpu {
   // A further context of the device, beside its primary one.
   Result<ContextHandle, std::string> make_context(DeviceIndex device);
   Result<StreamRef, std::string> make_stream(const StreamOptions& options);
+  // Waits for all work of the device's primary context; then its streams and events are no more,
+  // and the memory that begins at these addresses, which was allocated in it, is free. No
+  // violation: the program is to know.
+  void reset_primary_context(DeviceIndex device, const std::vector<Address>& memory);
   // Work on it goes on. Announced: whoever was to know it has been told, so that a call with the
   // dead handle is a violation.
   Result<Done, std::string> destroy_stream(StreamRef stream, bool announced);

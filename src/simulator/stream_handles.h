@@ -25,6 +25,15 @@ class StreamHandles {
   void end(std::uint64_t handle, bool announced) {
     slots_[index_of(handle)] = {StreamNumber::none, announced};
   }
+  // All handles of streams for which `is_over` holds.
+  template <class Predicate>
+  void end_all(Predicate is_over) {
+    for (Slot& slot : slots_) {
+      if (slot.stream != StreamNumber::none && is_over(slot.stream)) {
+        slot = {StreamNumber::none, false};
+      }
+    }
+  }
   // Whoever was told of its end was given it once more.
   void forget_announcement(std::uint64_t handle) {
     if (is_dead(handle)) slots_[index_of(handle)].announced = false;

@@ -57,6 +57,14 @@ void Streams::destroy(std::uint64_t handle, bool announced) {
   handles_.end(handle, announced);
 }
 
+void Streams::destroy_all(ContextHandle context) {
+  handles_.end_all([&](StreamNumber number) {
+    Stream& stream = remembered(number);
+    if (stream.context == context) stream.is_destroyed = true;
+    return stream.is_destroyed;
+  });
+}
+
 StreamNumber Streams::find(StreamRef stream) const {
   if (stream.handle <= legacy_stream_handle) return legacy_of(stream.device);
   if (stream.handle == per_thread_stream_handle) return per_thread_of(stream.device);

@@ -53,6 +53,8 @@ class Streams {
   std::uint64_t make(const StreamOptions& options, ContextHandle context);
   // Its work goes on. REQUIRES: the handle is of a stream that was made.
   void destroy(std::uint64_t handle, bool announced);
+  // Of all streams that were made in the context.
+  void destroy_all(ContextHandle context);
   void forget_announcement(std::uint64_t handle) { handles_.forget_announcement(handle); }
   // Which stream the handle names for the calling thread; none: no stream.
   StreamNumber find(StreamRef stream) const;

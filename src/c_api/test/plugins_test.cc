@@ -41,6 +41,7 @@ class WithoutADriver : public testing::Test {
 TEST_F(WithoutADriver, AllThatNeedsItSaysSo) {
   const std::string reason = unsupported([] { default_allocator(); });
   EXPECT_NE(reason.find("CUDA"), std::string::npos) << reason;
+  EXPECT_EQ(reason.find("libcuda.so.1"), reason.rfind("libcuda.so.1")) << "named once: " << reason;
   EXPECT_EQ(unsupported([] { cairn_torch_alloc(512, 0, nullptr); }), reason);
   EXPECT_EQ(unsupported([] { cairn_torch_record_stream(nullptr, nullptr); }), reason);
   EXPECT_EQ(unsupported([] { cairn_torch_init(1); }), reason);

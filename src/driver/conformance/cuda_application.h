@@ -36,7 +36,7 @@ struct ApplicationApi {
   void (*sim_reset)() = nullptr;
   int (*sim_launch)(CUstream stream, unsigned long long ticks) = nullptr;
   void (*sim_advance)(unsigned long long ticks) = nullptr;
-  int (*sim_violations)(char* text, int size) = nullptr;
+  std::size_t (*sim_violations)(char* text, std::size_t size) = nullptr;
 
   bool is_simulated() const { return sim_reset != nullptr; }
 };

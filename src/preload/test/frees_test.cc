@@ -1,4 +1,6 @@
 // What a free waits for, and when memory is handed out again.
+#include <algorithm>
+
 #include "preload/test/preload_in_test.h"
 #include "preload/test/stub.h"
 
@@ -87,6 +89,67 @@ TEST(PreloadedFree, ByEventSynchronisesWhereThereIsNoEventOfAContext) {
   const std::string said = testing::internal::GetCapturedStderr();
   EXPECT_NE(said.find("CUDA 12.5 or later; cudaFree synchronises instead"), std::string::npos)
       << said;
+}
+
+// Memory of which the event says nothing comes free by a synchronisation, which is said once.
+void expect_free_without_the_event(const char* fault, int rounds) {
+  setenv("CAIRN_PRELOAD_FREE", "event", 1);
+  setenv("CAIRN_SIM_FAULT", fault, 1);
+  cudaStream_t const one = new_stream();
+  cudaStream_t const other = new_stream();
+  testing::internal::CaptureStderr();
+  for (int round = 0; round < rounds; ++round) {
+    void* const memory = malloc_of(mebibyte);
+    hand_out(one, memory, mebibyte);
+    use_long(one, memory, mebibyte);
+    ASSERT_EQ(cudaFree(memory), cudaSuccess);
+    take_back(memory, mebibyte);
+    EXPECT_FALSE(is_idle(one));
+    void* const again = malloc_of(mebibyte);
+    EXPECT_EQ(again, memory);
+    hand_out(other, again, mebibyte);
+    use_long(other, again, mebibyte);
+    take_back(again, mebibyte);
+    ASSERT_EQ(cudaFree(again), cudaSuccess);
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("an event gives an error"), std::string::npos) << said;
+  EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
+  EXPECT_EQ(violations(), "");
+}
+
+TEST(PreloadedFree, ByEventWhoseQueryAlwaysFailsSynchronises) {
+  expect_free_without_the_event("event_query error=unknown count=forever", 3);
+}
+
+TEST(PreloadedFree, ByEventWhoseQueryFailsOnceSynchronises) {
+  expect_free_without_the_event("event_query error=unknown", 1);
+}
+
+TEST(PreloadedFree, ByEventThatCannotBeWaitedForSynchronisesWhereMemoryIsShort) {
+  setenv("CAIRN_PRELOAD_FREE", "event", 1);
+  setenv("CAIRN_SIM_MEMORY", "104857600", 1);
+  setenv("CAIRN_SIM_FAULT", "event_sync error=unknown count=forever", 1);
+  cudaStream_t const stream = new_stream();
+  void* const memory = malloc_of(80 * mebibyte);
+  use_long(stream, memory, mebibyte);
+  ASSERT_EQ(cudaFree(memory), cudaSuccess);
+  EXPECT_EQ(malloc_of(80 * mebibyte), memory);
+  EXPECT_TRUE(is_idle(stream));
+}
+
+// Neither the event nor the device says anything: the memory is not handed out.
+TEST(PreloadedFree, ByEventKeepsWhatNothingSaysIsDone) {
+  setenv("CAIRN_PRELOAD_FREE", "event", 1);
+  setenv("CAIRN_SIM_FAULT",
+         "event_query error=unknown count=forever; device_sync error=unknown count=2", 1);
+  void* const memory = malloc_of(mebibyte);
+  use_long(new_stream(), memory, mebibyte);
+  ASSERT_EQ(cudaFree(memory), cudaSuccess);
+  void* const others[] = {malloc_of(mebibyte), malloc_of(mebibyte)};
+  EXPECT_NE(others[0], memory);
+  EXPECT_NE(others[1], memory);
+  EXPECT_EQ(malloc_of(mebibyte), memory) << "it can be synchronised again";
 }
 
 TEST(PreloadedFree, InTheOrderOfAStreamWaitsForNothing) {

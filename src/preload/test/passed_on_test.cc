@@ -128,9 +128,9 @@ TEST(Preloaded, AfterAResetNothingOfBeforeIsHandedOut) {
   EXPECT_NE(malloc_of(40 * mebibyte), freed);
   EXPECT_NE(malloc_of(mebibyte), held);
   EXPECT_EQ(cairn_stub_mallocs(), 0);
-  cudaFree(held);  // The runtime says what it thinks of it.
-  EXPECT_EQ(cairn_stub_frees(), 1);
   EXPECT_EQ(violations(), "");
+  EXPECT_EQ(cudaFree(held), cudaErrorInvalidValue) << "the runtime knows it no more";
+  EXPECT_EQ(cairn_stub_frees(), 1);
 }
 
 TEST(Preloaded, ALostDeviceIsLostInTheRuntimesWordsUntilItIsReset) {
@@ -338,11 +338,26 @@ TEST(Preloaded, BadSettingsAreSaidOnceAndNothingIsServed) {
   malloc_of(mebibyte);
   EXPECT_EQ(cudaFree(memory), cudaSuccess);
   const std::string said = testing::internal::GetCapturedStderr();
-  EXPECT_NE(said.find("CAIRN_PRELOAD_FREE is 'sometimes'; allowed are synchronize and event"),
+  EXPECT_NE(said.find("CAIRN_PRELOAD_FREE is 'sometimes', allowed are synchronize and event"),
             std::string::npos)
       << said;
   EXPECT_EQ(std::count(said.begin(), said.end(), '\n'), 1) << said;
   EXPECT_EQ(cairn_stub_mallocs(), 2);
+}
+
+TEST(Preloaded, AllBadSettingsAreSaid) {
+  setenv("CAIRN_PRELOAD_FREE", "sometimes", 1);
+  setenv("CAIRN_PRELOAD_IPC", "yes", 1);
+  setenv("CAIRN_PRELOAD_REPORT", "2", 1);
+  testing::internal::CaptureStderr();
+  malloc_of(mebibyte);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("CAIRN_PRELOAD_FREE is 'sometimes', allowed are synchronize and event; "
+                      "CAIRN_PRELOAD_IPC is 'yes', allowed are 0 and 1; "
+                      "CAIRN_PRELOAD_REPORT is '2', allowed are 0 and 1\n"),
+            std::string::npos)
+      << said;
+  EXPECT_EQ(cairn_stub_mallocs(), 1);
 }
 
 TEST(Preloaded, BadSettingsOfTheAllocatorAreSaidOnceAndNothingIsServed) {

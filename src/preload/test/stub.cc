@@ -13,6 +13,7 @@ namespace {
 std::atomic<int> mallocs;
 std::atomic<int> frees;
 std::atomic<int> mallocs_async;
+void (*on_begin_capture)() = [] {};
 
 std::set<cudaStream_t>& captured() {
   static auto* const streams = new std::set<cudaStream_t>;
@@ -32,6 +33,7 @@ extern "C" {
 
 void cairn_stub_begin_capture(CUstream_st* stream) { captured().insert(stream); }
 void cairn_stub_end_capture(CUstream_st* stream) { captured().erase(stream); }
+void cairn_stub_on_begin_capture(void (*act)()) { on_begin_capture = act; }
 
 int cairn_stub_mallocs() { return mallocs; }
 int cairn_stub_frees() { return frees; }
@@ -52,6 +54,7 @@ cudaError_t cudaMallocAsync(void** pointer, std::size_t size, cudaStream_t strea
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, cudaStreamCaptureMode) {
   captured().insert(stream);
+  on_begin_capture();
   return cudaSuccess;
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t* graph) {

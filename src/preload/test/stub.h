@@ -11,6 +11,9 @@ void cairn_stub_begin_capture(CUstream_st* stream);
 // The same for its end.
 void cairn_stub_end_capture(CUstream_st* stream);
 
+// What is done at the end of each cudaStreamBeginCapture.
+void cairn_stub_on_begin_capture(void (*act)());
+
 // How often cudaMalloc, cudaFree and cudaMallocAsync came here.
 int cairn_stub_mallocs();
 int cairn_stub_frees();

@@ -3,6 +3,7 @@ Which of both is seen by the libcuda.so.1 that is found."""
 
 import ctypes
 import os
+import pathlib
 import pickle
 import subprocess
 import sys
@@ -12,18 +13,10 @@ import unittest
 
 import cairn
 
+sys.path.append(str(pathlib.Path(__file__).parents[2] / "simulator/libcuda"))
+import simulated_cuda  # noqa: E402
+
 MIB = 2**20
-
-
-def simulated_cuda():
-    """The simulated libcuda.so.1, or None where there is no libcuda.so.1 at all."""
-    try:
-        return ctypes.CDLL("libcuda.so.1")
-    except OSError:
-        return None
-
-
-CUDA = simulated_cuda()
 
 USED_TO_THE_END = """
 import threading
@@ -66,7 +59,7 @@ class Everywhere(unittest.TestCase):
             self.assertRaises(TypeError, call)
 
 
-@unittest.skipIf(CUDA, "there is a libcuda.so.1")
+@unittest.skipIf(simulated_cuda.cuda, "there is a libcuda.so.1")
 class WithoutADriver(unittest.TestCase):
     def test_all_that_needs_it_says_so(self):
         for call in (cairn.device_count, cairn.memory_stats, cairn.memory_summary,
@@ -76,7 +69,7 @@ class WithoutADriver(unittest.TestCase):
             self.assertEqual(raised.exception.code, "unsupported")
 
 
-@unittest.skipUnless(hasattr(CUDA, "cairn_sim_reset"), "libcuda.so.1 is not the simulated one")
+@unittest.skipUnless(simulated_cuda.is_there(), "libcuda.so.1 is not the simulated one")
 class OverSimulatedCuda(unittest.TestCase):
     """The machine has two devices of 1 GiB."""
 
@@ -117,7 +110,7 @@ class OverSimulatedCuda(unittest.TestCase):
 
     def test_recorded_streams_delay_the_reuse(self):
         other = 2  # cudaStreamPerThread
-        CUDA.cairn_sim_launch(ctypes.c_void_p(other), ctypes.c_ulonglong(100))
+        simulated_cuda.launch(other, 100)
         block = cairn.allocate(MIB)
         cairn.record_stream(block, other)
         cairn.free(block)
@@ -125,7 +118,7 @@ class OverSimulatedCuda(unittest.TestCase):
         self.assertIn("active_awaiting_free", waiting)
         self.assertEqual(cairn.memory_stats()["active_bytes.all.current"], MIB)
         self.assertIn("waits for other streams 1.00 MiB", cairn.memory_summary())
-        CUDA.cairn_sim_advance(ctypes.c_ulonglong(100))
+        simulated_cuda.advance(100)
         again = cairn.allocate(MIB)
         self.assertEqual(again, block)
         cairn.free(again)

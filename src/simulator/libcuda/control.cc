@@ -3,7 +3,6 @@
 #include <cuda.h>
 
 #include <cstdio>
-#include <cstring>
 #include <string>
 #include <vector>
 
@@ -33,15 +32,13 @@ bool is_range(const void* address, std::size_t size) {
 // That the memory is of; `otherwise` where nobody knows it.
 DeviceIndex device_of(const Machine& machine, Span range, DeviceIndex otherwise) {
   const cairn::simulator::Region* const region = machine.memory.containing(range.begin);
-  return region == nullptr ? otherwise : region->device;
+  return region == nullptr ? otherwise : region->home.device;
 }
 
-// A message a line, as far as there is room. Gives how many there are.
-int in_lines(const std::vector<std::string>& messages, char* text, int size) {
-  std::string words;
-  for (const std::string& message : messages) words += message + "\n";
-  if (size > 0) std::snprintf(text, static_cast<std::size_t>(size), "%s", words.c_str());
-  return static_cast<int>(messages.size());
+// As snprintf() would.
+std::size_t put(const std::string& words, char* text, std::size_t size) {
+  if (size > 0) std::snprintf(text, size, "%s", words.c_str());
+  return words.size();
 }
 
 }  // namespace
@@ -106,22 +103,22 @@ void cairn_sim_advance(unsigned long long ticks) {
   });
 }
 
-int cairn_sim_violations(char* text, int size) {
-  std::vector<std::string> messages;
+std::size_t cairn_sim_violations(char* text, std::size_t size) {
+  std::string words;
   cairn::simulator::with_machine([&](Machine& machine) {
-    for (const auto& violation : machine.gpu.violations()) messages.push_back(violation.message);
+    for (const auto& violation : machine.gpu.violations()) words += violation.message + "\n";
     return CUDA_SUCCESS;
   });
-  return in_lines(messages, text, size);
+  return put(words, text, size);
 }
 
-int cairn_sim_mistakes(char* text, int size) {
-  std::vector<std::string> messages;
+std::size_t cairn_sim_mistakes(char* text, std::size_t size) {
+  std::string words;
   cairn::simulator::with_machine([&](Machine& machine) {
-    messages = machine.gpu.mistakes();
+    for (const std::string& mistake : machine.gpu.mistakes()) words += mistake + "\n";
     return CUDA_SUCCESS;
   });
-  return in_lines(messages, text, size);
+  return put(words, text, size);
 }
 
 int cairn_sim_next_address(int device, unsigned long long address) {
@@ -132,17 +129,15 @@ int cairn_sim_next_address(int device, unsigned long long address) {
 }
 
 std::size_t cairn_sim_take_calls(char* text, std::size_t size) {
-  std::size_t needed = 0;
+  std::size_t length = 0;
   cairn::simulator::with_machine([&](Machine& machine) {
     std::string& calls =
         machine.untold_calls ? *machine.untold_calls : machine.untold_calls.emplace();
-    needed = calls.size() + 1;
-    if (needed > size) return CUDA_SUCCESS;
-    std::memcpy(text, calls.c_str(), needed);
-    calls.clear();
+    length = put(calls, text, size);
+    if (length < size) calls.clear();
     return CUDA_SUCCESS;
   });
-  return needed;
+  return length;
 }
 
 }  // extern "C"

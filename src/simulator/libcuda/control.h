@@ -32,9 +32,8 @@ struct CUstream_st;
 #define CAIRN_SIM_READ 1
 #define CAIRN_SIM_WRITE 2
 
-/* Those that give an int give a CUresult, but for counts: without a machine these are 0, and all
- * else is CUDA_ERROR_NOT_INITIALIZED. Sizes are in bytes. Streams are named as the calling thread
- * names them in its current context. */
+/* Those that give an int give a CUresult: without a machine CUDA_ERROR_NOT_INITIALIZED. Sizes are
+ * in bytes. Streams are named as the calling thread names them in its current context. */
 
 /* Ends the machine. The next cuInit makes a new one; whatever was of the old one is dead. */
 void cairn_sim_reset(void);
@@ -52,24 +51,25 @@ int cairn_sim_hand_out(struct CUstream_st* stream, const void* address, size_t s
 int cairn_sim_take_back(const void* address, size_t size, struct CUstream_st* const* recorded,
                         size_t recorded_count);
 
-/* What the judge has seen since the machine was made, in words, one a line, up to `size` bytes with
- * the final 0; gives how many there are, also of those that found no room. */
-int cairn_sim_violations(char* text, int size);
-/* The same of what the program did wrong, and the allocator could not know: work on a stream that
+/* These three give words, one message a line, as snprintf() would: up to `size` bytes with the
+ * final 0, and as their value how long the whole text is without it. So 0 means that there is
+ * nothing to say, and (NULL, 0) asks for the length. */
+
+/* What the judge has seen since the machine was made. */
+size_t cairn_sim_violations(char* text, size_t size);
+/* What the program did wrong since then, and the allocator could not know: work on a stream that
  * was not told at the take-back, or that is not ordered after what stood on the memory's own. */
-int cairn_sim_mistakes(char* text, int size);
+size_t cairn_sim_mistakes(char* text, size_t size);
+/* What was asked of the driver since this was last called, each call with what it gave:
+ * "malloc device=0 size=2097152 address=0x100000000000". The kinds are those that an allocator
+ * makes: of memory, events, waits and queries, by the driver's names or the runtime's. They are
+ * kept from the first call of this function on; where there was no room for all, the same are given
+ * the next time. */
+size_t cairn_sim_take_calls(char* text, size_t size);
 
 /* Where the device's next allocation lies, once; what cannot be there lies where it would by
  * itself. But with CAIRN_SIM_BACKED=1 it fails where something else of the process is. */
 int cairn_sim_next_address(int device, unsigned long long address);
-
-/* What was asked of the driver since this was last called, one call a line with what it gave:
- * "malloc device=0 size=2097152 address=0x100000000000". The kinds are those that an allocator
- * makes: of memory, events, waits and queries, by the driver's names or the runtime's. They are
- * kept from the first call of this function on. Gives the size of the text with the final 0, or 0
- * where there is no machine; where it is more than `size` nothing is written, and the calls stay
- * for the next time. */
-size_t cairn_sim_take_calls(char* text, size_t size);
 
 #ifdef __cplusplus
 }

@@ -29,7 +29,7 @@ End end_at(const Machine& machine, Span span) {
   }
   const bool is_inside = span.size <= region->span.end() - span.begin;
   const bool is_device = region->kind == MemoryKind::device || region->kind == MemoryKind::managed;
-  return {is_inside || !is_device, is_device, region->is_backed, region->device};
+  return {is_inside || !is_device, is_device, region->is_backed, region->home.device};
 }
 
 CUresult tell_judge(Machine& machine, StreamRef stream, const Touch& touch) {

@@ -119,6 +119,8 @@ CUresult cuDevicePrimaryCtxRetain(CUcontext* context, CUdevice device) {
 
 CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) { return sim::primary_ctx_release(device); }
 
+CUresult cuDevicePrimaryCtxReset_v2(CUdevice device) { return sim::primary_ctx_reset(device); }
+
 CUresult cuDevicePrimaryCtxSetFlags_v2(CUdevice device, unsigned int) {
   return check_device(device);
 }

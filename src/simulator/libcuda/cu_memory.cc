@@ -51,8 +51,10 @@ CUresult cuMemGetInfo_v2(std::size_t* free_bytes, std::size_t* total_bytes) {
   return sim::mem_get_info(free_bytes, total_bytes);
 }
 
-CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t size, CUstream) {
-  return sim::mem_alloc(address, size);
+CUresult cuMemAllocAsync(CUdeviceptr* address, std::size_t size, CUstream stream) {
+  sim::StreamFacts facts;
+  const CUresult known = sim::stream_facts(stream, &facts);
+  return known == CUDA_SUCCESS ? sim::mem_alloc(address, size) : known;
 }
 // The memory goes back when the work before it is done: the host waits for that.
 CUresult cuMemFreeAsync(CUdeviceptr address, CUstream stream) {
@@ -99,8 +101,9 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
   if (const CUresult bad = sim::find_region(pointer_to(address), &region)) return bad;
   switch (attribute) {
     case CU_POINTER_ATTRIBUTE_CONTEXT:
-      return sim::with_machine(
-          [&](sim::Machine& machine) { return put(data, machine.primary_context(region.device)); });
+      return sim::with_machine([&](sim::Machine& machine) {
+        return put(data, machine.primary_context(region.home.device));
+      });
     case CU_POINTER_ATTRIBUTE_MEMORY_TYPE:
       return put(data, type_of(region));
     case CU_POINTER_ATTRIBUTE_DEVICE_POINTER:
@@ -113,7 +116,7 @@ CUresult cuPointerGetAttribute(void* data, CUpointer_attribute attribute, CUdevi
     case CU_POINTER_ATTRIBUTE_IS_MANAGED:
       return put(data, static_cast<int>(region.kind == sim::MemoryKind::managed));
     case CU_POINTER_ATTRIBUTE_DEVICE_ORDINAL:
-      return put(data, static_cast<int>(region.device));
+      return put(data, static_cast<int>(region.home.device));
     case CU_POINTER_ATTRIBUTE_RANGE_START_ADDR:
       return put(data, region.span.begin.value);
     case CU_POINTER_ATTRIBUTE_RANGE_SIZE:

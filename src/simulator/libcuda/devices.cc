@@ -86,6 +86,14 @@ CUresult primary_ctx_get_state(CUdevice device, unsigned int* flags, int* active
   });
 }
 
+// It stays current for whom it was, and is as new.
+CUresult primary_ctx_reset(CUdevice device) {
+  return with_device(device, [&](Machine& machine) {
+    machine.gpu.reset_primary_context(device, machine.memory.remove_all({device, {}}));
+    return CUDA_SUCCESS;
+  });
+}
+
 CUresult ctx_create(CUcontext* context, unsigned int, CUdevice device) {
   return with_device(device, [&](Machine& machine) {
     const auto made = machine.gpu.make_context(device);

@@ -24,6 +24,7 @@ CUresult device_total_mem(std::size_t* bytes, CUdevice device);
 CUresult device_get_pci_bus_id(char* text, int size, CUdevice device);
 CUresult primary_ctx_retain(CUcontext* context, CUdevice device);
 CUresult primary_ctx_release(CUdevice device);
+CUresult primary_ctx_reset(CUdevice device);
 CUresult primary_ctx_get_state(CUdevice device, unsigned int* flags, int* active);
 
 CUresult ctx_create(CUcontext* context, unsigned int flags, CUdevice device);

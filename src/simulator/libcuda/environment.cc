@@ -1,46 +1,19 @@
 #include "simulator/libcuda/environment.h"
 
-#include <charconv>
-#include <cstdio>
-#include <cstdlib>
-#include <mutex>
 #include <sstream>
 #include <string>
 
+#include "simulator/libcuda/variables.h"
+
 namespace cairn::simulator {
 namespace {
-
-// Programs ask for the machine again and again: the same is said once.
-void refuse(const std::string& why) {
-  static std::mutex mutex;
-  static std::string said;
-  const std::lock_guard lock(mutex);
-  if (why == said) return;
-  said = why;
-  std::fprintf(stderr, "cairn: simulated CUDA: %s\n", why.c_str());
-}
-
-std::optional<std::uint64_t> parse_number(std::string_view text) {
-  std::uint64_t number = 0;
-  const auto end = std::from_chars(text.data(), text.data() + text.size(), number);
-  if (end.ec != std::errc{} || end.ptr != text.data() + text.size()) return std::nullopt;
-  return number;
-}
-
-std::optional<std::uint64_t> number_of(const char* name, std::uint64_t otherwise) {
-  const char* const text = std::getenv(name);
-  if (text == nullptr) return otherwise;
-  const auto number = parse_number(text);
-  if (!number) refuse(std::string(name) + "=" + text + ": not a number");
-  return number;
-}
 
 // One word behind the call: at=3, error=unknown, count=forever, sticky. False: none of them.
 bool take_word(const std::string& word, FaultPlan& plan) {
   const std::size_t equals = word.find('=');
   const std::string key = word.substr(0, equals);
   const std::string value = equals == std::string::npos ? "" : word.substr(equals + 1);
-  const auto number = parse_number(value);
+  const auto number = whole_number(value);
   if (key == "sticky") return plan.sticky = equals == std::string::npos;
   if (key == "count" && value == "forever") {
     plan.count = std::nullopt;
@@ -113,42 +86,37 @@ std::optional<std::vector<FaultPlan>> parse_faults(std::string_view text) {
 }
 
 std::optional<MachineSettings> machine_settings() {
-  constexpr std::uint64_t most_devices = 64;
-  const auto count = number_of("CAIRN_SIM_DEVICES", 1);
-  const auto memory = number_of("CAIRN_SIM_MEMORY", DeviceOptions{}.memory.count);
-  if (!count || !memory) return std::nullopt;
-  // Each device has 2^40 addresses of its own.
-  if (*count > most_devices || *memory > std::uint64_t{1} << 40) {
-    refuse("at most 64 devices of 1 TiB can be simulated");
-    return std::nullopt;
-  }
-  DeviceOptions device;
-  device.memory.count = *memory;
-  const char* const faults = std::getenv("CAIRN_SIM_FAULT");
+  const char* const faults = text_of_variable("CAIRN_SIM_FAULT");
   const auto plans = parse_faults(faults == nullptr ? "" : faults);
-  if (!plans) return std::nullopt;
-  return MachineSettings{std::vector<DeviceOptions>(static_cast<std::size_t>(*count), device),
-                         *plans};
+  if (!are_variables_good() || !plans) return std::nullopt;
+  DeviceOptions device;
+  device.memory.count = *value_of(variables::memory);
+  const std::size_t count = *value_of(variables::devices);
+  return MachineSettings{std::vector<DeviceOptions>(count, device), *plans};
 }
 
 int cuda_version() {
-  return static_cast<int>(number_of("CAIRN_SIM_CUDA_VERSION", 13000).value_or(13000));
+  const auto& variable = variables::cuda_version;
+  return static_cast<int>(value_of(variable).value_or(variable.otherwise));
 }
 
-Ticks kernel_ticks() { return number_of("CAIRN_SIM_KERNEL_TICKS", 1000).value_or(1000); }
+Ticks kernel_ticks() {
+  const auto& variable = variables::kernel_ticks;
+  return value_of(variable).value_or(variable.otherwise);
+}
 
 bool is_missing(const char* call) {
-  const char* const missing = std::getenv("CAIRN_SIM_MISSING");
+  const char* const missing = text_of_variable("CAIRN_SIM_MISSING");
   return missing != nullptr && std::string_view(missing) == call;
 }
 
+bool is_backing_wanted() { return value_of(variables::backed) == 1; }
+
 JudgeReaction judge_reaction() {
-  const char* const text = std::getenv("CAIRN_SIM_JUDGE");
-  if (text == nullptr || std::string_view(text) == "print") return JudgeReaction::print;
-  if (std::string_view(text) == "quiet") return JudgeReaction::quiet;
-  if (std::string_view(text) == "abort") return JudgeReaction::abort;
-  refuse(std::string("CAIRN_SIM_JUDGE=") + text + ": none of quiet, print, abort");
-  return JudgeReaction::abort;
+  constexpr JudgeReaction reactions[] = {JudgeReaction::print, JudgeReaction::quiet,
+                                         JudgeReaction::abort};
+  const auto chosen = value_of(variables::judge);
+  return chosen ? reactions[*chosen] : JudgeReaction::abort;
 }
 
 }  // namespace cairn::simulator

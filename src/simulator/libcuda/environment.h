@@ -1,5 +1,5 @@
-// The settings of the environment (see control.h). What cannot be understood is refused in words on
-// stderr.
+// The settings of the environment (see control.h) as the machine takes them. What cannot be
+// understood is refused in words on stderr.
 #pragma once
 
 #include <optional>
@@ -21,6 +21,7 @@ std::optional<MachineSettings> machine_settings();
 
 int cuda_version();
 Ticks kernel_ticks();
+bool is_backing_wanted();
 bool is_missing(const char* call);
 
 // What `fault` says in a Program, without that word; several with ; between them. None: bad.

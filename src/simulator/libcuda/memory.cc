@@ -7,12 +7,14 @@
 namespace cairn::simulator {
 namespace {
 
+Home home_of(CUcontext context) { return {context->device, context->handle}; }
+
 CUresult allocate(CUdeviceptr* address, std::size_t size, MemoryKind kind) {
   return in_current_context([&](Machine& machine, CUcontext current) {
     if (address == nullptr) return CUDA_ERROR_INVALID_VALUE;
     const auto given = machine.calls.malloc(current->device, Bytes{size});
     if (!given) return code_of(given);
-    if (!machine.memory.add_of_device({*given, Bytes{size}}, current->device, kind)) {
+    if (!machine.memory.add_of_device({*given, Bytes{size}}, home_of(current), kind)) {
       const auto undone = machine.gpu.free(current->device, *given);
       return undone ? CUDA_ERROR_OUT_OF_MEMORY : code_of(undone);
     }
@@ -56,7 +58,7 @@ CUresult mem_get_info(std::size_t* free_bytes, std::size_t* total_bytes) {
 CUresult mem_host_alloc(void** pointer, std::size_t size) {
   return in_current_context([&](Machine& machine, CUcontext current) {
     if (pointer == nullptr || size == 0) return CUDA_ERROR_INVALID_VALUE;
-    const auto begin = machine.memory.add_of_host(Bytes{size}, current->device);
+    const auto begin = machine.memory.add_of_host(Bytes{size}, home_of(current));
     if (!begin) return CUDA_ERROR_OUT_OF_MEMORY;
     *pointer = reinterpret_cast<void*>(begin->value);
     return CUDA_SUCCESS;
@@ -79,7 +81,7 @@ CUresult mem_host_register(void* pointer, std::size_t size) {
   return in_current_context([&](Machine& machine, CUcontext current) {
     if (pointer == nullptr || size == 0) return CUDA_ERROR_INVALID_VALUE;
     const Span span{address_of(pointer), Bytes{size}};
-    return machine.memory.add_registered(span, current->device)
+    return machine.memory.add_registered(span, home_of(current))
                ? CUDA_SUCCESS
                : CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED;
   });

@@ -3,20 +3,14 @@
 #include <sys/mman.h>
 
 #include <cstdio>
-#include <cstdlib>
 #include <iterator>
-#include <string_view>
 
 #include "base/in_words.h"
 #include "simulator/address_space.h"
+#include "simulator/libcuda/environment.h"
 
 namespace cairn::simulator {
 namespace {
-
-bool is_backing_wanted() {
-  const char* text = std::getenv("CAIRN_SIM_BACKED");
-  return text != nullptr && std::string_view(text) == "1";
-}
 
 std::size_t mapped_size(Bytes size) { return round_up(size, allocation_granularity).count; }
 
@@ -36,7 +30,7 @@ MemoryBook::~MemoryBook() {
   for (const auto& [begin, region] : regions_) unmap(region);
 }
 
-bool MemoryBook::add_of_device(Span span, DeviceIndex device, MemoryKind kind) {
+bool MemoryBook::add_of_device(Span span, Home home, MemoryKind kind) {
   const bool is_backed = kind == MemoryKind::managed || is_backing_wanted();
   // A kernel that does not know the flag takes the address for a hint.
   if (is_backed) {
@@ -48,22 +42,22 @@ bool MemoryBook::add_of_device(Span span, DeviceIndex device, MemoryKind kind) {
       return false;
     }
   }
-  regions_[span.begin] = {span, device, kind, is_backed};
+  regions_[span.begin] = {span, home, kind, is_backed};
   return true;
 }
 
-std::optional<Address> MemoryBook::add_of_host(Bytes size, DeviceIndex device) {
+std::optional<Address> MemoryBook::add_of_host(Bytes size, Home home) {
   void* const pages = map_pages({}, size, 0);
   if (pages == MAP_FAILED) return std::nullopt;
   const Address begin{reinterpret_cast<std::uint64_t>(pages)};
-  regions_[begin] = {{begin, size}, device, MemoryKind::host, true};
+  regions_[begin] = {{begin, size}, home, MemoryKind::host, true};
   return begin;
 }
 
-bool MemoryBook::add_registered(Span span, DeviceIndex device) {
+bool MemoryBook::add_registered(Span span, Home home) {
   const auto after = regions_.lower_bound(span.end());
   if (after != regions_.begin() && std::prev(after)->second.span.overlaps(span)) return false;
-  regions_[span.begin] = {span, device, MemoryKind::registered, true};
+  regions_[span.begin] = {span, home, MemoryKind::registered, true};
   return true;
 }
 
@@ -71,6 +65,23 @@ void MemoryBook::remove(Address begin) {
   const auto found = regions_.find(begin);
   unmap(found->second);
   regions_.erase(found);
+}
+
+std::vector<Address> MemoryBook::remove_all(Home home) {
+  std::vector<Address> of_device;
+  for (auto each = regions_.begin(); each != regions_.end();) {
+    const Region& region = each->second;
+    if (region.home != home) {
+      ++each;
+      continue;
+    }
+    const bool is_of_device =
+        region.kind == MemoryKind::device || region.kind == MemoryKind::managed;
+    if (is_of_device) of_device.push_back(each->first);
+    unmap(region);
+    each = regions_.erase(each);
+  }
+  return of_device;
 }
 
 const Region* MemoryBook::beginning_at(Address address) const {

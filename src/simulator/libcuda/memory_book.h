@@ -9,17 +9,27 @@
 
 #include <map>
 #include <optional>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "driver/driver.h"
 
 namespace cairn::simulator {
+
+// The context that memory was allocated in.
+struct Home {
+  DeviceIndex device = 0;
+  ContextHandle context;  // 0: the device's primary one.
+
+  bool operator==(const Home&) const = default;
+};
 
 enum class MemoryKind { device, managed, host, registered };
 
 struct Region {
   Span span;
-  DeviceIndex device = 0;
+  Home home;
   MemoryKind kind = MemoryKind::device;
   bool is_backed = false;  // The host can read and write it.
 };
@@ -33,13 +43,15 @@ class MemoryBook {
 
   // Enters memory of a device, and puts host memory behind it where it is to be backed. False:
   // something else of this process is at these addresses; then nothing is entered.
-  bool add_of_device(Span span, DeviceIndex device, MemoryKind kind);
+  bool add_of_device(Span span, Home home, MemoryKind kind);
   // New memory of the host's; none: there is no more.
-  std::optional<Address> add_of_host(Bytes size, DeviceIndex device);
+  std::optional<Address> add_of_host(Bytes size, Home home);
   // Memory of the host's that is there already. False: some of it is known.
-  bool add_registered(Span span, DeviceIndex device);
+  bool add_registered(Span span, Home home);
   // Forgets what begins there, and gives the host memory of it back. REQUIRES: something does.
   void remove(Address begin);
+  // The same for all of that home. Gives where those of the device's memory began.
+  std::vector<Address> remove_all(Home home);
 
   // Null where there is none.
   const Region* beginning_at(Address address) const;

@@ -1,9 +1,13 @@
 // The simulated libnvidia-ml.so.1: on the first device CAIRN_SIM_PROCESSES processes (1) have
 // memory, the k-th k MiB of it and the number 1000 + k; other devices are unknown.
-#include <cstdlib>
 #include <string_view>
 
+#include "simulator/libcuda/variables.h"
+
 namespace {
+
+using cairn::simulator::value_of;
+namespace variables = cairn::simulator::variables;
 
 // nvmlProcessInfo_t since its second version.
 struct Process {
@@ -21,6 +25,7 @@ struct FirstProcess {
 
 constexpr int success = 0;
 constexpr int uninitialized = 1;
+constexpr int invalid_argument = 2;
 constexpr int not_found = 6;
 constexpr int not_supported = 3;
 constexpr int insufficient_size = 7;
@@ -28,8 +33,7 @@ constexpr int insufficient_size = 7;
 bool is_initialized = false;
 
 unsigned int process_count() {
-  const char* text = std::getenv("CAIRN_SIM_PROCESSES");
-  return text == nullptr ? 1 : static_cast<unsigned int>(std::strtoul(text, nullptr, 10));
+  return static_cast<unsigned int>(value_of(variables::processes).value_or(0));
 }
 
 template <class Listed>
@@ -65,6 +69,7 @@ int nvmlDeviceGetNvLinkRemotePciInfo_v2(void* device, unsigned int link, void* i
 int nvmlDeviceGetGpuFabricInfoV(void* device, void* info);
 
 int nvmlInit_v2() {
+  if (!cairn::simulator::are_variables_good()) return invalid_argument;
   is_initialized = true;
   return success;
 }
@@ -86,8 +91,9 @@ int nvmlDeviceGetComputeRunningProcesses_v3(void* device, unsigned int* count, v
 }
 
 int nvmlSystemGetCudaDriverVersion_v2(int* version) {
-  const char* const text = std::getenv("CAIRN_SIM_CUDA_VERSION");
-  *version = text == nullptr ? 13000 : static_cast<int>(std::strtol(text, nullptr, 10));
+  const auto known = value_of(variables::cuda_version);
+  if (!known) return invalid_argument;
+  *version = static_cast<int>(*known);
   return success;
 }
 

@@ -41,6 +41,8 @@ std::vector<EntryPoint> devices_and_contexts() {
                                                 primary_ctx_retain),
       entry<PFN_cuDevicePrimaryCtxRelease_v11000>("cuDevicePrimaryCtxRelease", 11000,
                                                   primary_ctx_release),
+      entry<PFN_cuDevicePrimaryCtxReset_v11000>("cuDevicePrimaryCtxReset", 11000,
+                                                primary_ctx_reset),
       entry<PFN_cuDevicePrimaryCtxGetState_v7000>("cuDevicePrimaryCtxGetState", 7000,
                                                   primary_ctx_get_state),
       entry<PFN_cuCtxCreate_v3020>("cuCtxCreate", 3020, ctx_create, 11040),

@@ -45,7 +45,11 @@ cudaError_t cudaDeviceSynchronize() {
 
 cudaError_t cudaDeviceReset() {
   sim::forget_lost_device();
-  return sim::call_in_context([] { return cuCtxSynchronize(); });
+  return sim::call_in_context([] {
+    CUdevice device = 0;
+    const CUresult found = cuCtxGetDevice(&device);
+    return found == CUDA_SUCCESS ? cuDevicePrimaryCtxReset(device) : found;
+  });
 }
 
 cudaError_t cudaSetDeviceFlags(unsigned int) {

@@ -1,7 +1,5 @@
 // Memory of devices and of the host.
-#include <cstdlib>
-#include <string_view>
-
+#include "simulator/libcuda/variables.h"
 #include "simulator/libcudart/runtime.h"
 
 namespace sim = cairn::simulator::runtime;
@@ -10,8 +8,8 @@ namespace {
 
 // cudaFree of today's drivers waits for the device. CAIRN_SIM_FREE_WAITS=0: for nothing.
 bool free_waits() {
-  const char* const text = std::getenv("CAIRN_SIM_FREE_WAITS");
-  return text == nullptr || std::string_view(text) != "0";
+  using namespace cairn::simulator;
+  return value_of(variables::free_waits) != 1;
 }
 
 // What act() gives where the primary context of the memory's device is current, or the thread's

@@ -1,9 +1,9 @@
 #include "simulator/libcudart/runtime.h"
 
 #include <atomic>
-#include <cstdlib>
 
 #include "simulator/libcuda/control.h"
+#include "simulator/libcuda/variables.h"
 
 namespace cairn::simulator::runtime {
 namespace {
@@ -31,8 +31,8 @@ bool is_sticky(cudaError_t error) {
 }
 
 unsigned long long query_ticks() {
-  const char* const text = std::getenv("CAIRN_SIM_QUERY_TICKS");
-  return text == nullptr ? 1000 : std::strtoull(text, nullptr, 10);
+  const auto& variable = variables::query_ticks;
+  return value_of(variable).value_or(variable.otherwise);
 }
 
 CUresult make_current(int device) {

@@ -11,46 +11,10 @@
 #include <thread>
 
 #include "simulator/libcuda/control.h"
+#include "simulator/libcudart/test/runtime_in_test.h"
 
+namespace cairn::simulator {
 namespace {
-
-class SimulatedRuntime : public testing::Test {
- protected:
-  void SetUp() override { restart(); }
-  void TearDown() override {
-    for (const char* variable : {"CAIRN_SIM_DEVICES", "CAIRN_SIM_FAULT", "CAIRN_SIM_JUDGE"}) {
-      unsetenv(variable);
-    }
-    restart();
-  }
-
-  static void restart() {
-    cairn_sim_reset();
-    cudaSetDevice(0);
-    cudaDeviceReset();
-    cudaGetLastError();
-  }
-  static void restart_with(const char* variable, const char* value) {
-    setenv(variable, value, 1);
-    restart();
-  }
-  static std::string violations() {
-    char text[4096] = {};
-    cairn_sim_violations(text, sizeof text);
-    return text;
-  }
-  // What the driver was asked since this was last called.
-  static std::string calls() {
-    std::string text(cairn_sim_take_calls(nullptr, 0), '\0');
-    cairn_sim_take_calls(text.data(), text.size());
-    return text.c_str();
-  }
-  static void* allocated(std::size_t size) {
-    void* memory = nullptr;
-    EXPECT_EQ(cudaMalloc(&memory, size), cudaSuccess);
-    return memory;
-  }
-};
 
 TEST_F(SimulatedRuntime, TheJudgeSeesAUseAfterFree) {
   void* const memory = allocated(4096);
@@ -83,16 +47,15 @@ TEST_F(SimulatedRuntime, TheJudgeTellsTheProgramsOwnMistakesApart) {
   for (cudaStream_t& stream : streams) {
     ASSERT_EQ(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
   }
-  char text[4096] = {};
   ASSERT_EQ(cairn_sim_hand_out(streams[0], memory, 512), 0);
   cairn_sim_touch(streams[1], memory, 512, CAIRN_SIM_WRITE);
   ASSERT_EQ(cairn_sim_take_back(memory, 512, nullptr, 0), 0);  // Not told of streams[1].
   ASSERT_EQ(cairn_sim_hand_out(streams[0], memory, 512), 0);
-  EXPECT_EQ(cairn_sim_mistakes(text, sizeof text), 0);
+  EXPECT_EQ(mistakes(), "");
   cairn_sim_touch(streams[0], memory, 512, CAIRN_SIM_WRITE);
   EXPECT_EQ(violations(), "");
-  EXPECT_EQ(cairn_sim_mistakes(text, sizeof text), 1);
-  EXPECT_NE(std::string(text).find("512 bytes"), std::string::npos) << text;
+  EXPECT_NE(mistakes().find("512 bytes"), std::string::npos) << mistakes();
+  EXPECT_EQ(mistakes().find('\n'), mistakes().size() - 1);
 }
 
 TEST_F(SimulatedRuntime, TheJudgeEndsTheProgramWhereThatIsWanted) {
@@ -126,23 +89,42 @@ TEST_F(SimulatedRuntime, AFaultOfTheEnvironmentMakesTheCallFail) {
   allocated(1);
 }
 
-TEST_F(SimulatedRuntime, ALostDeviceStaysLostUntilItIsReset) {
-  restart_with("CAIRN_SIM_FAULT", "device_sync error=illegal_address");
-  EXPECT_EQ(cudaDeviceSynchronize(), cudaErrorIllegalAddress);
-  void* memory = nullptr;
-  EXPECT_EQ(cudaMalloc(&memory, 1), cudaErrorIllegalAddress);
-  EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
-  EXPECT_EQ(cudaGetLastError(), cudaErrorIllegalAddress);
-  ASSERT_EQ(cudaDeviceReset(), cudaSuccess);
-  allocated(1);
-}
-
 TEST_F(SimulatedRuntime, AFaultThatIsNoneIsRefusedInWords) {
   testing::internal::CaptureStderr();
   restart_with("CAIRN_SIM_FAULT", "malloc at=soon");
   void* memory = nullptr;
   EXPECT_EQ(cudaMalloc(&memory, 1), cudaErrorInvalidValue);
   EXPECT_NE(testing::internal::GetCapturedStderr().find("at=soon is none of"), std::string::npos);
+}
+
+TEST_F(SimulatedRuntime, WhatAVariableDoesNotTakeIsRefusedInWords) {
+  struct Refused {
+    const char* variable;
+    const char* value;
+    const char* words;
+  };
+  constexpr Refused all[] = {
+      {"CAIRN_SIM_DEVICES", "65",
+       "CAIRN_SIM_DEVICES is '65'; it takes a whole number from 0 to 64"},
+      {"CAIRN_SIM_MEMORY", "80GiB",
+       "CAIRN_SIM_MEMORY is '80GiB'; it takes a whole number from 0 to"},
+      {"CAIRN_SIM_KERNEL_TICKS", "-1", "CAIRN_SIM_KERNEL_TICKS is '-1'; it takes a whole number"},
+      {"CAIRN_SIM_QUERY_TICKS", "soon", "CAIRN_SIM_QUERY_TICKS is 'soon'; it takes a whole number"},
+      {"CAIRN_SIM_CUDA_VERSION", "12.4", "CAIRN_SIM_CUDA_VERSION is '12.4'; it takes a whole"},
+      {"CAIRN_SIM_PROCESSES", "", "CAIRN_SIM_PROCESSES is ''; it takes a whole number from 0 to"},
+      {"CAIRN_SIM_BACKED", "yes", "CAIRN_SIM_BACKED is 'yes'; it takes 0 or 1"},
+      {"CAIRN_SIM_FREE_WAITS", "2", "CAIRN_SIM_FREE_WAITS is '2'; it takes 1 or 0"},
+      {"CAIRN_SIM_JUDGE", "loud", "CAIRN_SIM_JUDGE is 'loud'; it takes print or quiet or abort"}};
+  for (const Refused& each : all) {
+    testing::internal::CaptureStderr();
+    restart_with(each.variable, each.value);
+    void* memory = nullptr;
+    EXPECT_EQ(cudaMalloc(&memory, 1), cudaErrorInvalidValue) << each.variable;
+    unsetenv(each.variable);
+    const std::string said = testing::internal::GetCapturedStderr();
+    EXPECT_NE(said.find(each.words), std::string::npos) << said;
+    EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
+  }
 }
 
 TEST_F(SimulatedRuntime, WhatIsNotSimulatedSaysSoOnce) {
@@ -176,17 +158,24 @@ TEST_F(SimulatedRuntime, BadPointersAndDeadHandlesGiveErrors) {
             cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaStreamQuery(reinterpret_cast<cudaStream_t>(0x77)), cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cudaMemset(nullptr, 0, 1), cudaErrorInvalidValue);
+  void* memory = allocated(1);
+  EXPECT_EQ(cudaFreeAsync(memory, reinterpret_cast<cudaStream_t>(0x77)),
+            cudaErrorInvalidResourceHandle);
+  EXPECT_EQ(cudaMallocAsync(&memory, 1, reinterpret_cast<cudaStream_t>(0x77)),
+            cudaErrorInvalidResourceHandle);
   EXPECT_EQ(cuCtxSetCurrent(reinterpret_cast<CUcontext>(0x77)), CUDA_ERROR_INVALID_CONTEXT);
 }
 
-TEST_F(SimulatedRuntime, AnswersOfTheJudgeNeedNoRoom) {
+TEST_F(SimulatedRuntime, AnswersOfTheJudgeTakeTheRoomThereIs) {
+  EXPECT_EQ(cairn_sim_violations(nullptr, 0), 0u);
   int on_stack = 0;
   EXPECT_EQ(cudaFree(&on_stack), cudaErrorInvalidValue);
   char text[] = "before";
-  EXPECT_EQ(cairn_sim_violations(text, 0), 1);
-  EXPECT_EQ(cairn_sim_violations(text, -1), 1);
+  EXPECT_EQ(cairn_sim_violations(text, 0), violations().size());
   EXPECT_STREQ(text, "before");
-  EXPECT_EQ(cairn_sim_mistakes(nullptr, 0), 0);
+  EXPECT_EQ(cairn_sim_violations(text, 5), violations().size());
+  EXPECT_STREQ(text, "free");
+  EXPECT_EQ(cairn_sim_mistakes(nullptr, 0), 0u);
 }
 
 TEST_F(SimulatedRuntime, EachDeviceHasItsMemory) {
@@ -257,11 +246,10 @@ TEST_F(SimulatedRuntime, TellsWhatTheDriverWasAsked) {
 TEST_F(SimulatedRuntime, CallsThatDoNotFitStayForTheNextTime) {
   ASSERT_EQ(calls(), "");
   allocated(1);
-  char text[8] = "before";
-  const std::size_t needed = cairn_sim_take_calls(text, sizeof text);
-  EXPECT_GT(needed, sizeof text);
-  EXPECT_STREQ(text, "before");
-  EXPECT_EQ(calls().size() + 1, needed);
+  const std::size_t length = cairn_sim_take_calls(nullptr, 0);
+  std::string text(length, '.');
+  EXPECT_EQ(cairn_sim_take_calls(text.data(), length), length) << "no room for the final 0";
+  EXPECT_EQ(calls().size(), length);
   EXPECT_EQ(calls(), "");
 }
 
@@ -328,3 +316,4 @@ TEST_F(SimulatedRuntime, TheDriverHasCallsInTheVersionThatIsAskedFor) {
 }
 
 }  // namespace
+}  // namespace cairn::simulator

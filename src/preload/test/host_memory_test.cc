@@ -1,0 +1,95 @@
+// When the host has no memory left in a free, wherever that comes, the free fails or is done, and
+// the program holds the block until it is. Here every single allocation of host memory that a free
+// makes fails once, those of the simulated CUDA too. For builds with invariants off: checkers
+// allocate as well, at places that may not throw.
+//
+// The library's sources are in the program itself, since a library for LD_PRELOAD has an operator
+// new of its own.
+#include <cstdlib>
+#include <new>
+
+#include "invariants/catalogue/hook.h"
+#include "preload/test/preload_in_test.h"
+
+namespace {
+
+thread_local int allocations_until_failure = 0;  // 0: none fails.
+
+// Out of line, so that the compiler does not take a delete that it inlines for a mismatch.
+[[gnu::noinline]] void free_host(void* pointer) { std::free(pointer); }
+
+}  // namespace
+
+void* operator new(std::size_t size) {
+  if (allocations_until_failure > 0 && --allocations_until_failure == 0) throw std::bad_alloc();
+  void* const pointer = std::malloc(size);
+  if (pointer == nullptr) throw std::bad_alloc();
+  return pointer;
+}
+void operator delete(void* pointer) noexcept { free_host(pointer); }
+void operator delete(void* pointer, std::size_t) noexcept { free_host(pointer); }
+
+namespace cairn::preload {
+namespace {
+
+// Lets the 1st, the 2nd, ... allocation of the free of a block fail, until it makes no more. A free
+// that fails is made again: a block that was lost would be refused as an invalid value. Gives how
+// many failed.
+template <class Get, class Free>
+int failures_of(Get&& get, Free&& free) {
+  int failures = 0;
+  for (int nth = 1;; ++nth) {
+    void* const memory = get();
+    allocations_until_failure = nth;
+    const cudaError_t said = free(memory);
+    const bool has_failed = allocations_until_failure == 0;
+    allocations_until_failure = 0;
+    if (said != cudaSuccess) {
+      ++failures;
+      EXPECT_EQ(said, cudaErrorMemoryAllocation) << "allocation " << nth;
+      EXPECT_EQ(free(memory), cudaSuccess) << "allocation " << nth;
+    }
+    if (!has_failed || testing::Test::HasFailure()) return failures;
+  }
+}
+
+class PreloadHostMemory : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (invariants::level > 0) GTEST_SKIP() << "the checkers of this build allocate too";
+  }
+};
+
+TEST_F(PreloadHostMemory, AFreeThatFindsNoneLeavesTheBlockHeld) {
+  EXPECT_GT(failures_of([] { return malloc_of(mebibyte); }, [](void* p) { return cudaFree(p); }),
+            0);
+}
+
+TEST_F(PreloadHostMemory, AFreeByEventThatFindsNoneLeavesTheBlockHeld) {
+  setenv("CAIRN_PRELOAD_FREE", "event", 1);
+  EXPECT_GT(failures_of([] { return malloc_of(mebibyte); }, [](void* p) { return cudaFree(p); }),
+            0);
+}
+
+TEST_F(PreloadHostMemory, AFreeOnAnotherStreamThatFindsNoneLeavesTheBlockHeld) {
+  cudaStream_t const owner = new_stream();
+  cudaStream_t const other = new_stream();
+  EXPECT_GT(failures_of([&] { return malloc_async_of(mebibyte, owner); },
+                        [&](void* p) { return cudaFreeAsync(p, other); }),
+            0);
+}
+
+TEST_F(PreloadHostMemory, AFreeDuringACaptureThatFindsNoneLeavesTheBlockHeld) {
+  cudaStream_t const captured = new_stream();
+  void* blocks[20] = {};
+  for (void*& block : blocks) block = malloc_of(mebibyte);
+  ASSERT_EQ(cudaStreamBeginCapture(captured, cudaStreamCaptureModeRelaxed), cudaSuccess);
+  void** next = blocks;
+  EXPECT_GT(failures_of([&] { return *next++; }, [](void* p) { return cudaFree(p); }), 0);
+  cudaGraph_t graph = nullptr;
+  ASSERT_EQ(cudaStreamEndCapture(captured, &graph), cudaSuccess);
+  EXPECT_EQ(malloc_of(mebibyte), blocks[0]);
+}
+
+}  // namespace
+}  // namespace cairn::preload
