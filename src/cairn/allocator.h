@@ -34,6 +34,8 @@
 // memory; a member whose name begins with `try_` throws nothing and gives the reason as an Error.
 #pragma once
 
+static_assert(__cplusplus >= 201703L, "Cairn's headers need C++17: -std=c++17 or later");
+
 #include <cstddef>
 #include <cstdint>
 #include <functional>
@@ -46,8 +48,6 @@
 #include "cairn/options.h"
 #include "cairn/stats.h"
 #include "cairn/stream.h"
-
-static_assert(__cplusplus >= 201703L, "Cairn's headers need C++17: -std=c++17 or later");
 
 namespace cairn {
 

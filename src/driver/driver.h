@@ -7,6 +7,8 @@
 // Thread safety: an implementation can be called from several threads at a time.
 #pragma once
 
+static_assert(__cplusplus >= 202002L, "A Driver of one's own needs C++20: -std=c++20 or later");
+
 #include <compare>
 #include <cstdint>
 #include <vector>

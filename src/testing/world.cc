@@ -130,6 +130,7 @@ StepResult World::wind_down() {
 StepResult World::end() { return impl_->end(); }
 std::vector<std::string> World::notes() const { return impl_->notes(); }
 std::vector<DeviceStats> World::stats() const { return impl_->stats(); }
+std::uint64_t World::operations() const { return impl_->operations(); }
 
 DeviceIndex World::device_count() const { return impl_->machine().allocator().device_count(); }
 const Deed& World::deed() const { return impl_->deed(); }
@@ -195,6 +196,7 @@ RunReport run(const Program& program, const RunOptions& options) {
   report.why = std::move(result.why);
   report.notes = world.notes();
   report.stats = world.stats();
+  report.operations = world.operations();
   return report;
 }
 

@@ -91,6 +91,8 @@ class World {
   std::vector<std::string> notes() const;
   // By device, of the production allocator.
   std::vector<DeviceStats> stats() const;
+  // How many statements had the allocator do something.
+  std::uint64_t operations() const;
 
   // ---- for observers ----
   DeviceIndex device_count() const;
@@ -134,7 +136,8 @@ struct RunReport {
   std::string found;      // violated
   std::string why;        // mistaken, unsupported
   std::vector<std::string> notes;
-  std::uint64_t steps = 0;  // Statements carried out.
+  std::uint64_t steps = 0;       // Statements carried out.
+  std::uint64_t operations = 0;  // Of the allocator, among these.
   std::vector<DeviceStats> stats;
 };
 

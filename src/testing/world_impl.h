@@ -39,6 +39,7 @@ class World::Impl {
   StepResult end();
   std::vector<std::string> notes() const;
   std::vector<DeviceStats> stats();
+  std::uint64_t operations() const { return operations_; }
   const Deed& deed() const { return deed_; }
   Machine& machine() { return machine_; }
 

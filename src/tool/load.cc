@@ -113,8 +113,10 @@ Result<Loaded, std::string> load(const std::string& path, const LoadOptions& opt
       return loaded;
     }
     const auto& error = program.error();
+    const bool was_guessed = !options.format && error.line == 1;
     return Failure{name_of(path) + ":" + std::to_string(error.line) + ":" +
-                   std::to_string(error.column) + ": " + error.message};
+                   std::to_string(error.column) + ": " + error.message +
+                   (was_guessed ? "; nor does the file begin as a recording that is known" : "")};
   }
   auto imported = import_file(loaded.format, path, *content, options);
   if (!imported) return Failure{imported.error()};

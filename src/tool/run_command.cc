@@ -59,7 +59,7 @@ void print_json(const std::string& file, const Outcome& outcome, std::ostream& o
   const Peaks peaks = peaks_of(report.stats);
   Json json{{"file", file},
             {"verdict", to_string(code)},
-            {"operations", report.steps},
+            {"operations", report.operations},
             {"peak_allocated", peaks.allocated},
             {"peak_reserved", peaks.reserved},
             {"notes", report.notes}};
@@ -95,7 +95,7 @@ void print_words(const std::string& file, const Outcome& outcome, const Console&
   const auto code = static_cast<ExitCode>(report.verdict);
   if (code == ExitCode::good) {
     const Peaks peaks = peaks_of(report.stats);
-    console.out << file << ": holds, " << report.steps << " operations, peak allocated "
+    console.out << file << ": holds, " << report.operations << " operations, peak allocated "
                 << in_words(static_cast<std::uint64_t>(peaks.allocated)) << ", peak reserved "
                 << in_words(static_cast<std::uint64_t>(peaks.reserved)) << '\n';
     return;

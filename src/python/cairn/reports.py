@@ -52,7 +52,7 @@ def memory_summary(device: int = 0) -> str:
         f"in {_counted(stats['segment.all.current'], 'segment')}",
         f"  handed out {now_and_peak('allocated_bytes')}, "
         f"in {_counted(stats['allocation.all.current'], 'block')}; "
-        f"asked for {now_and_peak('requested_bytes')}",
+        f"asked for, with what waits, {now_and_peak('requested_bytes')}",
         f"  freed, waits for other streams {_in_words(waiting)}",
         f"  free {_in_words(sum(free))}, in {_counted(len(free), 'block')}, "
         f"the largest {_in_words(max(free, default=0))}",
