@@ -130,9 +130,9 @@ void UnreadableSettings::act(const FaceModel&, Face& face) const {
 }
 
 void UnchangeableSettings::act(const FaceModel&, Face& face) const {
-  static const std::array<std::string, 3> not_yet{
-      "backend:cudaMallocAsync", "expandable_segments:True", "pytorch_defects:True"};
-  static const std::array<std::string, 2> fixed{"best_fit_tie:address",
+  static const std::array<std::string, 2> not_yet{"backend:cudaMallocAsync",
+                                                  "expandable_segments:True"};
+  static const std::array<std::string, 3> fixed{"best_fit_tie:address", "pytorch_defects:True",
                                                 "pinned_num_register_threads:4"};
   const bool is_by_id = face.identity() == StreamIdentity::id;
   const std::string identity = is_by_id ? "stream_identity:handle" : "stream_identity:id";

@@ -122,8 +122,10 @@ void check(const Ledger& ledger, Cost dearest) {
   check_stat(stats.active_bytes, "active_bytes");
   check_stat(stats.inactive_split_bytes, "inactive_split_bytes");
   check_stat(stats.requested_bytes, "requested_bytes");
-  check_stat(stats.oversize_allocations, "oversize_allocations");
-  check_stat(stats.oversize_segments, "oversize_segments");
+  if (ledger.counts_oversize()) {
+    check_stat(stats.oversize_allocations, "oversize_allocations");
+    check_stat(stats.oversize_segments, "oversize_segments");
+  }
   for (std::size_t i = 0; i < quantity_count; ++i) check_ceilings(ledger, static_cast<Quantity>(i));
 }
 
@@ -156,8 +158,9 @@ void check_recount(const Heap& heap) {
   compare(stats.inactive_split, counted.inactive_split, ledger_inactive_recounts, "inactive_split");
   compare(stats.inactive_split_bytes, counted.inactive_split_bytes, ledger_inactive_recounts,
           "inactive_split_bytes");
-  expect(stats.oversize_allocations.current == counted.oversize_allocations &&
-             stats.oversize_segments.current == counted.oversize_segments,
+  expect(!heap.ledger().counts_oversize() ||
+             (stats.oversize_allocations.current == counted.oversize_allocations &&
+              stats.oversize_segments.current == counted.oversize_segments),
          ledger_oversize_recounts, [&] {
            return "counted " + std::to_string(counted.oversize_allocations) + " blocks and " +
                   std::to_string(counted.oversize_segments) + " segments";

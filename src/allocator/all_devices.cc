@@ -21,6 +21,7 @@ StreamRef stream_of(const Request& request) { return {request.device, handle_of(
 std::string unchangeable(const Options& now, Options wanted) {
   if (wanted.best_fit_tie != now.best_fit_tie) return "best_fit_tie";
   if (wanted.stream_identity != now.stream_identity) return "stream_identity";
+  if (wanted.pytorch_defects != now.pytorch_defects) return "pytorch_defects";
   wanted.max_split_size_bytes = now.max_split_size_bytes;
   wanted.max_non_split_rounding_bytes = now.max_non_split_rounding_bytes;
   wanted.large_segment_size_bytes = now.large_segment_size_bytes;
@@ -37,12 +38,14 @@ std::string unchangeable(const Options& now, Options wanted) {
 std::string unsupported_setting_in(const Options& options) {
   if (options.backend != Backend::native) return "backend:cudaMallocAsync";
   if (options.expandable_segments) return "expandable_segments:True";
-  if (options.pytorch_defects) return "pytorch_defects:True";
+  if (options.pytorch_defects && options.stream_identity != StreamIdentity::handle) {
+    return "stream_identity:id with pytorch_defects:True";  // There a stream is its handle.
+  }
   return {};
 }
 
 AllDevices::AllDevices(Driver& driver, const Options& options)
-    : streams_(driver, options.stream_identity), options_(options) {
+    : streams_(driver, options), options_(options), deviations_(options) {
   for (DeviceIndex device = 0; device < driver.device_count(); ++device) {
     devices_.push_back(
         std::make_unique<DeviceAllocator>(device, options, Shared{driver, streams_, callbacks_}));
@@ -154,7 +157,10 @@ Result<Done, Error> AllDevices::record_stream(Address address, Stream stream, in
   if (address == Address{}) return Done{};
   const auto named = user(address, stream, device);
   if (!named) return Failure{named.error()};
-  return at_device_of(address, [&](auto& each) { return each.record_stream(address, *named); });
+  auto recorded =
+      at_device_of(address, [&](auto& each) { return each.record_stream(address, *named); });
+  if (!recorded && !deviations_.refuses_use_of_what_is_not_live) return Done{};
+  return recorded;
 }
 
 Result<Done, Error> AllDevices::free_on(Address address, Stream stream, int device) {
@@ -169,9 +175,8 @@ Result<Done, Error> AllDevices::forget_stream(DeviceIndex device, Stream stream)
   const StreamRef ref{device, handle_of(stream)};
   const auto id = identify(ref);
   if (!id) return Failure{id.error()};
-  if (*id == legacy_default_stream || is_per_thread(*id)) {
-    return Failure{default_stream_does_not_end(*id)};
-  }
+  if (ref.handle <= per_thread_stream_handle) return Failure{default_stream_does_not_end(*id)};
+  if (!deviations_.tells_equal_handles_apart) return Done{};
   for (const auto& each : devices_) {
     auto forgotten = each->forget_stream({device, *id});
     if (!forgotten) return forgotten;

@@ -18,6 +18,7 @@
 #include "base/units.h"
 #include "cairn/allocator.h"
 #include "cairn/stream.h"
+#include "heap/deviations.h"
 
 namespace cairn {
 
@@ -83,6 +84,7 @@ class AllDevices {
   StreamDirectory streams_;
   std::vector<std::unique_ptr<DeviceAllocator>> devices_;
   Guarded<Options> options_;  // Of now.
+  const Deviations deviations_;
 };
 
 // The first setting that is not supported yet; empty where all are.

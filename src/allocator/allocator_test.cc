@@ -107,8 +107,7 @@ TEST(AllocatorMade, BadTextIsRefusedByKey) {
 
 TEST(AllocatorMade, SettingsThatAreNotThereYetAreRefusedByName) {
   ScriptedDriver driver;
-  for (const char* setting :
-       {"backend:cudaMallocAsync", "expandable_segments:True", "pytorch_defects:True"}) {
+  for (const char* setting : {"backend:cudaMallocAsync", "expandable_segments:True"}) {
     try {
       Allocator::from_settings(driver, setting);
       ADD_FAILURE() << setting;

@@ -52,7 +52,7 @@ class DeviceInTest {
   explicit DeviceInTest(const Options& options = {}, int devices = 1,
                         Bytes total = {std::uint64_t{80} << 30})
       : driver_(devices, total),
-        streams_(driver_, options.stream_identity),
+        streams_(driver_, options),
         device_(0, options, {driver_, streams_, callbacks_}) {}
 
   Result<Address, Error> try_allocate(Bytes size, StreamId stream = s0,

@@ -40,6 +40,7 @@ std::string stream_in_words(StreamId stream) {
   if (stream == legacy_default_stream) return "the legacy default stream";
   if (is_retired(stream)) return "a stream that was forgotten";
   if (is_per_thread(stream)) return "the per-thread default stream of a thread";
+  if (stream.value == per_thread_stream_handle) return "the per-thread default streams";
   return "stream " + in_words(Address{stream.value});
 }
 

@@ -44,7 +44,7 @@ Result<bool, Error> Fencing::fence_directly(StreamKey stream, StreamRef as, Bloc
   ContextHandle home{};
   if (as.handle > per_thread_stream_handle) {
     const auto of_stream = state.noted(context_.driver.stream_ctx(as));
-    if (!of_stream && of_stream.error() == CudaStatus::invalid_handle) return false;
+    if (!of_stream && is_made_good(of_stream.error())) return false;
     if (!of_stream) return failure(DriverCall::stream_ctx, of_stream.error());
     home = *of_stream;
   }
@@ -52,13 +52,17 @@ Result<bool, Error> Fencing::fence_directly(StreamKey stream, StreamRef as, Bloc
   if (!taken) return Failure{taken.error()};
   const auto recorded = state.noted(context_.driver.event_record(as, taken->event));
   if (!recorded) {
-    if (recorded.error() != CudaStatus::invalid_handle)
-      return failure(DriverCall::event_record, recorded.error());
+    if (!is_made_good(recorded.error())) return failure(DriverCall::event_record, recorded.error());
     give_back_last();
     return false;
   }
   queue(stream, *taken, block);
   return true;
+}
+
+bool Fencing::is_made_good(CudaStatus failure) const {
+  return failure == CudaStatus::invalid_handle &&
+         context_.state.heap.deviations().fences_without_handle;
 }
 
 Result<Done, Error> Fencing::fence_context(StreamKey stream, Block* block) {

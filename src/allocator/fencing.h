@@ -50,6 +50,8 @@ class Fencing {
   Result<bool, Error> fence_directly(StreamKey stream, StreamRef as, Block* block);
   Result<Done, Error> fence_context(StreamKey stream, Block* block);
   Result<Taken, Error> take_event(DeviceIndex device, ContextHandle context);
+  // Whether it tells that the handle names no stream, and the whole context is fenced then.
+  bool is_made_good(CudaStatus failure) const;
   void give_back_last() noexcept;
   void queue(StreamKey stream, const Taken& taken, Block* block);
 

@@ -57,6 +57,7 @@ TEST_F(ReconfigureTest, WhatCannotChangeIsRefusedWhole) {
   EXPECT_NE(unsupported("max_split_size_mb:64,best_fit_tie:address").find("best_fit_tie"),
             std::string::npos);
   EXPECT_NE(unsupported("stream_identity:id").find("stream_identity"), std::string::npos);
+  EXPECT_NE(unsupported("pytorch_defects:True").find("pytorch_defects"), std::string::npos);
   EXPECT_NE(unsupported("expandable_segments:True").find("expandable_segments"), std::string::npos);
   EXPECT_NE(unsupported("backend:cudaMallocAsync").find("backend"), std::string::npos);
   unsupported("pinned_use_cuda_host_register:True");

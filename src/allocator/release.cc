@@ -41,9 +41,14 @@ void passing_over_failure(Step&& step) noexcept {
   }
 }
 
+// Whether work of the stream may use memory of its, and that matters before it goes back.
+bool is_to_be_waited_for(StreamId stream, const Heap& heap) {
+  return heap.deviations().waits_before_release && heap.may_be_in_use(stream);
+}
+
 void wait_until_idle(StreamId stream, const DeviceContext& context) noexcept {
   DeviceState& state = context.state;
-  if (!state.heap.may_be_in_use(stream)) return;
+  if (!is_to_be_waited_for(stream, state.heap)) return;
   passing_over_failure([&] { return wait_for_stream({state.device(), stream}, context); });
   state.heap.mark_idle(stream);
 }
@@ -64,7 +69,7 @@ Result<Done, Error> release_each(const DeviceContext& context,
                                  const std::vector<const Segment*>& segments) {
   Heap& heap = context.state.heap;
   for (const Segment* segment : segments) {
-    if (heap.may_be_in_use(segment->stream)) {
+    if (is_to_be_waited_for(segment->stream, heap)) {
       auto waited = wait_for_stream({heap.device(), segment->stream}, context);
       if (!waited) return waited;
       heap.mark_idle(segment->stream);

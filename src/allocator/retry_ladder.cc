@@ -142,13 +142,17 @@ RetryLadder::Next RetryLadder::release_oversize(const DeviceContext& context) {
 }
 
 RetryLadder::Next RetryLadder::wait_for_events(const DeviceContext& context) {
+  Heap& heap = context.state.heap;
   const auto waited = wait_for_all_events(context.state, context.driver);
-  return waited ? search(context.state.heap) : over(Failure{waited.error()});
+  if (!waited) return over(Failure{waited.error()});
+  return search_if(heap.deviations().searches_after_waiting, heap);
 }
 
 RetryLadder::Next RetryLadder::release_everything(const DeviceContext& context) {
+  Heap& heap = context.state.heap;
   const auto released = release_all_free(context);
-  return released ? search(context.state.heap) : over(Failure{released.error()});
+  if (!released) return over(Failure{released.error()});
+  return search_if(heap.deviations().searches_after_release, heap);
 }
 
 RetryLadder::Next RetryLadder::ask_at_last(const DeviceContext& context) {

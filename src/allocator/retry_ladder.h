@@ -57,6 +57,7 @@ class RetryLadder {
 
   Next over(Result<Address, Error> result);
   Next search(Heap& heap);
+  Next search_if(bool searches, Heap& heap) { return searches ? search(heap) : Next::rung; }
   Next hand_out(const DeviceContext& context, Address segment);
   Next ask_again();
 

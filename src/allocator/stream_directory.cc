@@ -7,9 +7,14 @@ namespace cairn {
 
 Result<StreamId, Error> StreamDirectory::identify(StreamRef stream) {
   if (is_plain(stream)) return plain(stream);
-  if (stream.handle == per_thread_stream_handle) return per_thread_stream(this_thread_number());
+  if (stream.handle == per_thread_stream_handle) return per_thread();
   if (stream.handle >= first_special_stream) return Failure{impossible_stream(stream.handle)};
   return ask_for_id(stream);
+}
+
+StreamId StreamDirectory::per_thread() const {
+  if (!deviations_.tells_equal_handles_apart) return StreamId{per_thread_stream_handle};
+  return per_thread_stream(this_thread_number());
 }
 
 Result<StreamId, Error> StreamDirectory::ask_for_id(StreamRef stream) {

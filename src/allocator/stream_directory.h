@@ -14,12 +14,14 @@
 #include "cairn/errors.h"
 #include "cairn/options.h"
 #include "driver/driver.h"
+#include "heap/deviations.h"
 
 namespace cairn {
 
 class StreamDirectory {
  public:
-  StreamDirectory(Driver& driver, StreamIdentity identity) : driver_(driver), identity_(identity) {}
+  StreamDirectory(Driver& driver, const Options& options)
+      : driver_(driver), identity_(options.stream_identity), deviations_(options) {}
   StreamDirectory(const StreamDirectory&) = delete;
   StreamDirectory& operator=(const StreamDirectory&) = delete;
 
@@ -59,11 +61,13 @@ class StreamDirectory {
   static bool is_made(StreamRef stream) {
     return stream.handle > per_thread_stream_handle && stream.handle < first_special_stream;
   }
+  StreamId per_thread() const;  // The calling thread's.
   Result<StreamId, Error> ask_for_id(StreamRef stream);
   std::optional<StreamRef> last_handle(StreamKey stream) const;
 
   Driver& driver_;
   const StreamIdentity identity_;
+  const Deviations deviations_;
   Guarded<Ids> ids_;
 };
 

@@ -1,8 +1,8 @@
 // Settings of an allocator: PyTorch's keys (PYTORCH_CUDA_ALLOC_CONF), typed, and three of our own.
 // An Allocator obeys all but these: it refuses backend cuda_malloc_async, expandable_segments and
-// pytorch_defects as Unsupported, and it reads and keeps expandable_segments_reserve,
-// expandable_segments_reserve_by_class, graph_capture_record_stream_reuse and pinned_*, which
-// change nothing yet.
+// pytorch_defects beside stream_identity id as Unsupported, and it reads and keeps
+// expandable_segments_reserve, expandable_segments_reserve_by_class,
+// graph_capture_record_stream_reuse and pinned_*, which change nothing yet.
 //
 // Functions can be called from any thread; parse_settings reads its arguments alone.
 #pragma once
@@ -68,7 +68,10 @@ struct Options {
 
   BestFitTie best_fit_tie = BestFitTie::segment;            // best_fit_tie:segment|address
   StreamIdentity stream_identity = StreamIdentity::handle;  // stream_identity:handle|id
-  bool pytorch_defects = false;  // PyTorch's known defects are kept: pytorch_defects:True|False
+  // pytorch_defects:True|False. What Cairn does otherwise than PyTorch on purpose is done as there,
+  // such as giving memory back to the driver without a wait for the work that may still use it
+  // (src/heap/README.md lists all): to see what PyTorch would do, not for use.
+  bool pytorch_defects = false;
 };
 
 CAIRN_EXPORT bool operator==(const Options& a, const Options& b);

@@ -55,7 +55,8 @@ Heap::Heap(DeviceIndex device, const Options& options)
       pools_{BlockPool{PoolKind::small, {options.best_fit_tie}},
              BlockPool{PoolKind::large, {options.best_fit_tie}}},
       ledger_(policy_.max_split_size()),
-      collection_threshold_(options.garbage_collection_threshold) {
+      collection_threshold_(options.garbage_collection_threshold),
+      deviations_(options) {
   for (std::size_t lane = 0; lane < lane_count; ++lane) lanes_[lane].ledger = &ledger_.lane(lane);
 }
 
@@ -323,6 +324,14 @@ void Heap::reconfigure(const Options& options) {
   policy_ = SizePolicy(options);
   collection_threshold_ = options.garbage_collection_threshold;
   set_limited(is_limited_);
+  if (deviations_.recounts_oversize) {
+    recount_oversize();
+  } else {
+    ledger_.max_split_size_changed_unseen(policy_.max_split_size());
+  }
+}
+
+void Heap::recount_oversize() {
   std::int64_t allocations = 0;
   std::int64_t segments = 0;
   for (const auto& [address, segment] : segments_) {

@@ -22,6 +22,7 @@
 #include "cairn/options.h"
 #include "heap/block.h"
 #include "heap/block_pool.h"
+#include "heap/deviations.h"
 #include "heap/lane.h"
 #include "heap/ledger.h"
 #include "heap/segment.h"
@@ -97,8 +98,9 @@ class Heap {
 
   // The streams that use a live block beside its own, in order, each once.
   std::span<const StreamKey> uses(const Block& block) const;
-  // Lists a use; false where it is listed already, or is the block's own stream. Throws
-  // std::bad_alloc, and then nothing has changed. REQUIRES: the block is live.
+  // Lists a use; false where it is listed already, or is the block's own stream (in PyTorch: one
+  // of the same handle, on any device). Throws std::bad_alloc, and then nothing has changed.
+  // REQUIRES: the block is live.
   bool add_use(Block& block, StreamKey stream);
   // REQUIRES: it is listed.
   void remove_use(Block& block, StreamKey stream) noexcept;
@@ -131,7 +133,8 @@ class Heap {
   // Which segments to give back, in order, since more than the threshold's part of `limit` is held
   // (PyTorch: garbage_collect_cached_blocks). None where the threshold is 0.
   std::vector<const Segment*> garbage(Bytes limit) const;
-  // Changes what of `options` the heap decides by; what counts as oversize is counted anew.
+  // Changes what of `options` the heap decides by; what counts as oversize is counted anew (not in
+  // PyTorch).
   void reconfigure(const Options& options);
 
   // Segments that nobody uses, in the order in which they go back to the driver: large pool, small
@@ -163,6 +166,7 @@ class Heap {
   const BlockPool& pool(PoolKind kind) const { return pools_[static_cast<std::size_t>(kind)]; }
   const std::array<Lane, lane_count>& lanes() const { return lanes_; }
   const SizePolicy& policy() const { return policy_; }
+  const Deviations& deviations() const { return deviations_; }
   const std::map<Address, ColdBlockFields>& cold_fields() const { return cold_fields_; }
   std::uint64_t next_registration_counter() const { return next_registration_counter_; }
 
@@ -171,6 +175,7 @@ class Heap {
     return pools_[static_cast<std::size_t>(SizePolicy::pool_of(rounded))];
   }
   const Block* search(const HeapRequest& request, bool counts);
+  bool is_own_stream(const Block& block, StreamKey stream) const;
   Lane& lane_of_stream(StreamId stream) { return lanes_[lane_of(stream)]; }
   Block* find_fit(const FreeIndex& index, const HeapRequest& request, Bytes rounded) const;
   void reserve(BlockPool& pool, StreamId stream, std::size_t blocks);
@@ -183,6 +188,7 @@ class Heap {
   Block& cut_to_size(Block& block, Bytes size, bool counted);
   void mark_allocated(Block& block, Bytes requested);
   void insert_free(Block& block);
+  void recount_oversize();
   void became_free(Block& block) noexcept;
   void drop_cold_fields(Block& block) noexcept;
   void rename_segments(StreamId from, StreamId to) noexcept;
@@ -200,6 +206,7 @@ class Heap {
   bool counts_searches_ = false;  // Derived from both, for the hit path.
   double collection_threshold_;   // The part of the limit above which garbage is collected.
   std::map<Address, ColdBlockFields> cold_fields_;  // Of the blocks that have any.
+  const Deviations deviations_;
 };
 
 }  // namespace cairn

@@ -43,6 +43,30 @@ TEST(HeapReconfigure, ABlockThatIsNoLongerOversizeGoesQuietly) {
   EXPECT_EQ(heap.stats().oversize_allocations, (Stat{0, 1, 1, 1}));
 }
 
+// V8: it is taken off as the new settings say, though it was never counted; and they do not show.
+TEST(HeapReconfigure, WithPyTorchsDefectsNothingIsCountedAnew) {
+  const auto with_defects = [](Bytes max_split) {
+    Options options = with_max_split(max_split);
+    options.pytorch_defects = true;
+    return options;
+  };
+  HeapInTest heap(with_defects(50_MiB));
+  const Address counted = heap.allocate(50_MiB);
+  const Address other = heap.allocate(30_MiB);
+  heap.reconfigure(with_defects(20_MiB));
+  EXPECT_EQ(heap.stats().max_split_size_bytes, (50_MiB).count);
+  EXPECT_EQ(heap.stats().oversize_allocations, (Stat{1, 1, 1, 0}));
+  EXPECT_EQ(heap.stats().oversize_segments, (Stat{1, 1, 1, 0}));
+  heap.free(other);
+  heap.free(counted);
+  EXPECT_EQ(heap.stats().oversize_allocations, (Stat{-1, 1, 1, 2}));
+  heap.remove_segment(other);
+  heap.remove_segment(counted);
+  EXPECT_EQ(heap.stats().oversize_segments, (Stat{-1, 1, 1, 2}));
+  heap.allocate(20_MiB);
+  EXPECT_EQ(heap.stats().oversize_allocations, (Stat{0, 1, 2, 2}));
+}
+
 TEST(HeapReconfigure, DecisionsAreThoseOfTheNewSettings) {
   HeapInTest heap;
   EXPECT_EQ(heap->segment_size({s0, 5_MiB}), 20_MiB);

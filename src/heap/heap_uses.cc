@@ -23,10 +23,15 @@ std::span<const StreamKey> Heap::uses(const Block& block) const {
   return block.cold->stream_uses;
 }
 
+bool Heap::is_own_stream(const Block& block, StreamKey stream) const {
+  if (stream.id != block.stream) return false;
+  return stream.device == device_ || !deviations_.tells_devices_apart;
+}
+
 bool Heap::add_use(Block& block, StreamKey stream) {
   CAIRN_AUDIT(*this);
   CAIRN_HOLDS(uses_while_live, block.allocated);
-  if (stream == StreamKey{device_, block.stream}) return false;
+  if (is_own_stream(block, stream)) return false;
   if (block.cold != nullptr) return insert_use(block.cold->stream_uses, stream);
   std::vector<StreamKey> uses(1, stream);
   ColdBlockFields& cold = cold_fields_.try_emplace(block.ptr).first->second;

@@ -46,6 +46,18 @@ TEST(HeapUses, TheDefaultStreamOfAnotherDeviceIsOne) {
   EXPECT_EQ(heap.uses(a), "3/0");
 }
 
+// V6
+TEST(HeapUses, WithPyTorchsDefectsTheSameHandleOfAnotherDeviceIsNone) {
+  Options options;
+  options.pytorch_defects = true;
+  HeapInTest heap(options);
+  const Address a = heap.allocate(1_KiB);
+  EXPECT_FALSE(heap.add_use(a, {here - 1, s0}));
+  EXPECT_TRUE(heap.add_use(a, {here - 1, s1}));
+  EXPECT_TRUE(heap.add_use(a, use_s1));
+  EXPECT_EQ(heap.uses(a), "1/81 2/81");
+}
+
 TEST(HeapUses, CanBeTakenBack) {
   HeapInTest heap;
   const Address a = heap.allocate(1_KiB);

@@ -115,9 +115,14 @@ void Ledger::segment_removed(PoolKind pool, Bytes size) {
 
 void Ledger::max_split_size_changed(Bytes max_split_size, std::int64_t allocations,
                                     std::int64_t segments) {
-  max_split_size_ = max_split_size;
+  max_split_size_ = shown_max_split_size_ = max_split_size;
   move_to(oversize_allocations_, allocations);
   move_to(oversize_segments_, segments);
+}
+
+void Ledger::max_split_size_changed_unseen(Bytes max_split_size) {
+  if (max_split_size != max_split_size_) counts_oversize_ = false;
+  max_split_size_ = max_split_size;
 }
 
 DeviceStats Ledger::read() const {
@@ -141,7 +146,7 @@ DeviceStats Ledger::read() const {
   stats.num_sync_all_streams = num_sync_all_streams_;
   stats.num_device_alloc = num_device_alloc_;
   stats.num_device_free = num_device_free_;
-  stats.max_split_size_bytes = max_split_size_.count;
+  stats.max_split_size_bytes = shown_max_split_size_.count;
   return stats;
 }
 

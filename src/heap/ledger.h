@@ -213,6 +213,9 @@ class Ledger {
   // What is oversize was counted anew: so many live blocks, and segments.
   void max_split_size_changed(Bytes max_split_size, std::int64_t allocations,
                               std::int64_t segments);
+  // What comes and goes from now on is compared with it, and nothing else changes (PyTorch): what
+  // was counted before is taken off as the new one says.
+  void max_split_size_changed_unseen(Bytes max_split_size);
 
   // ---- facts of the allocator ----
   void retried() { ++num_alloc_retries_; }
@@ -241,6 +244,8 @@ class Ledger {
   void reset_peak();
   void reset_accumulated();
 
+  // Whether the counts of what is oversize are those of a recount.
+  bool counts_oversize() const { return counts_oversize_; }
   // For checkers: the sum of the lanes' parts, and its peak.
   PooledStat sum(Quantity quantity) const;
 
@@ -249,7 +254,9 @@ class Ledger {
 
   template <std::size_t... lanes>
   Ledger(Bytes max_split_size, std::index_sequence<lanes...>)
-      : lanes_{LaneLedger(*this, lanes)...}, max_split_size_(max_split_size) {}
+      : lanes_{LaneLedger(*this, lanes)...},
+        max_split_size_(max_split_size),
+        shown_max_split_size_(max_split_size) {}
 
   PooledStat& whole(Quantity quantity) { return wholes_[static_cast<std::size_t>(quantity)]; }
   void use(std::size_t lane);
@@ -282,6 +289,8 @@ class Ledger {
   std::int64_t num_device_free_ = 0;
   Bytes max_split_size_;
   Pending pending_at_reset_;  // Of what accumulated.
+  Bytes shown_max_split_size_;
+  bool counts_oversize_ = true;
 };
 
 inline bool LaneLedger::try_change_split(PoolKind pool, const SplitChange& change) {

@@ -11,6 +11,7 @@
 #include "base/units.h"
 #include "cairn/options.h"
 #include "heap/block.h"
+#include "heap/deviations.h"
 
 namespace cairn {
 
@@ -64,6 +65,7 @@ class SizePolicy {
   Bytes max_split_size_;
   Bytes max_non_split_rounding_;
   Bytes large_segment_size_;
+  Bytes smallest_step_;  // Of what requests are rounded to by divisions.
 };
 
 }  // namespace cairn

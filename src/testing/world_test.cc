@@ -176,9 +176,8 @@ TEST(World, SettingsCountTogetherAndBadOnesAreAMistakeOfTheirLine) {
   EXPECT_EQ(report.line, 3);
   EXPECT_GE(report.column, 6);
   mistaken("conf no_such_key:1\n", 1, "no_such_key");
-  for (const std::string setting :
-       {"backend:cudaMallocAsync", "expandable_segments:True", "pytorch_defects:True",
-        "graph_capture_record_stream_reuse:True"}) {
+  for (const std::string setting : {"backend:cudaMallocAsync", "expandable_segments:True",
+                                    "graph_capture_record_stream_reuse:True"}) {
     unsupported("conf " + setting + "\n", 1, setting.substr(0, setting.find(':')));
   }
 }
