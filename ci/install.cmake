@@ -50,7 +50,7 @@ set(pc_libs "-L\${libdir} -lcairn")
 set(pc_private ${pc_needs})
 configure_file(ci/cairn.pc.in ${PROJECT_BINARY_DIR}/cairn.pc @ONLY)
 set(pc_name cairn-static)
-set(pc_libs "\${libdir}/libcairn.a -Wl,--exclude-libs,libcairn.a ${pc_needs}")
+set(pc_libs "\${libdir}/libcairn.a -Xlinker --exclude-libs=libcairn.a ${pc_needs}")
 set(pc_private "")
 configure_file(ci/cairn.pc.in ${PROJECT_BINARY_DIR}/cairn-static.pc @ONLY)
 install(FILES ${PROJECT_BINARY_DIR}/cairn.pc ${PROJECT_BINARY_DIR}/cairn-static.pc

@@ -126,9 +126,9 @@ TEST(Settings, AnUnknownKeyIsAnErrorInOurOwnDialect) {
       {"nope", "nope", "", 0, "best_fit_tie"},
       {"nope:", "nope", "", 0, "best_fit_tie"},
       {"nope:[1", "nope", "[1", 0, "best_fit_tie"},
-      {"Backend:native", "Backend", "native", 0, "backend"},
+      {"Backend:native", "Backend", "native", 0, "best_fit_tie"},
       {"expandable_segments_handle_type:posix_fd", "expandable_segments_handle_type", "posix_fd", 0,
-       "expandable_segments"},
+       "best_fit_tie"},
   };
   for (const Complaint& complaint : complaints) {
     expect_complaint(parse_settings(complaint.text), complaint);

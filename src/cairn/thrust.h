@@ -15,9 +15,10 @@
 // resource's stream, when memory is given back.
 //
 // What allocates throws what Allocator::allocate() throws; 0 bytes give null. What gives back
-// throws nothing: what is wrong (no live block, an event that cannot be recorded) is said on stderr,
-// and the block stays as it was. A resource equals itself alone; but up to CUDA 13.0 Thrust takes
-// any two for equal: there, do not swap or move containers with different ones into each other.
+// throws nothing: what is wrong (no live block, an event that cannot be recorded) is said on
+// stderr, and the block stays as it was. A resource equals itself alone; but up to CUDA 13.0 Thrust
+// takes any two for equal: there, do not swap or move containers with different ones into each
+// other.
 //
 // Thread safety: all members. Allocator and resource must outlive what is allocated by them.
 #pragma once

@@ -43,4 +43,10 @@ std::string in_words(const Counts& done, const std::vector<DeviceService*>& serv
   return words;
 }
 
+std::string nothing_seen() {
+  return line("process " + std::to_string(getpid()) +
+              ": no cudaMalloc or cudaFree was seen; a runtime that is linked statically, as by "
+              "nvcc without -cudart shared, cannot be served");
+}
+
 }  // namespace cairn::preload

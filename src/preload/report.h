@@ -30,5 +30,7 @@ inline constinit Counts counts;
 
 // The report of the process: what was counted, and the state of these.
 std::string in_words(const Counts& done, const std::vector<DeviceService*>& services);
+// The report of a process that uses CUDA, and made none of the calls that are counted.
+std::string nothing_seen();
 
 }  // namespace cairn::preload

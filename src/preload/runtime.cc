@@ -31,6 +31,12 @@ void* find_in_runtime(const char* name) {
   return nullptr;
 }
 
+bool is_driver_loaded() {
+  void* const driver = dlopen("libcuda.so.1", RTLD_LAZY | RTLD_NOLOAD);
+  if (driver != nullptr) dlclose(driver);
+  return driver != nullptr;
+}
+
 cudaError_t refuse_value() {
   // Nowhere to answer is invalid, whatever is asked.
   cudaPointerAttributes* const nowhere = nullptr;

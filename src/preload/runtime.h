@@ -16,6 +16,8 @@ namespace cairn::preload {
 
 // Null where no library has it.
 void* find_in_runtime(const char* name);
+// Whether the process has loaded CUDA's driver, by whatever runtime.
+bool is_driver_loaded();
 
 template <class Call>
 class Real;

@@ -246,8 +246,9 @@ std::string report() {
   const bool is_used =
       counts.mallocs + counts.mallocs_async + counts.frees + counts.frees_async != 0;
   // A child of fork() has done nothing, and what another thread had locked stays so in it.
-  if (!settings().reports || !is_used || Services::is_child()) return {};
-  return in_words(counts, state().services.all());
+  if (!settings().reports || Services::is_child()) return {};
+  if (is_used) return in_words(counts, state().services.all());
+  return is_driver_loaded() ? nothing_seen() : std::string();
 }
 
 }  // namespace cairn::preload

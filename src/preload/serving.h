@@ -40,7 +40,7 @@ cudaError_t pools_shaped(cudaError_t said);
 // Gives all that is cached back; false where nothing was. After it the thread has no last error.
 bool release_cached();
 
-// What was done so far; empty where nothing was, or no report is wanted.
+// What was done so far; empty where no report is wanted, or the process does not use CUDA.
 std::string report();
 
 // What make() gives, again where it found no memory and there was some in the cache.

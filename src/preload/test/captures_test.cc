@@ -37,7 +37,9 @@ TEST(PreloadCaptures, NoneBeginsWhileAFreeWaits) {
       return cudaErrorUnknown;
     });
   });
-  while (captures.none()) std::this_thread::yield();  // Until it is announced.
+  for (int turn = 0; turn < 1000000 && captures.none(); ++turn) {  // Until it is announced.
+    std::this_thread::yield();
+  }
   for (int turn = 0; turn < 1000; ++turn) std::this_thread::yield();
   waits = false;
   none.unlock();
