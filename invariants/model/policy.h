@@ -1,5 +1,5 @@
 // Where Cairn's way and PyTorch's part: the rows of the table in src/heap/README.md, each asked by
-// its id. With pytorch_defects:True every answer is PyTorch's; V1 has none.
+// its id. With pytorch_defects:True every answer is PyTorch's; V1 and V2 have none.
 // Thread safety: as plain data.
 #pragma once
 
@@ -14,8 +14,6 @@ class Policy {
  public:
   explicit Policy(const Options& options) : is_pytorch_(options.pytorch_defects) {}
 
-  // V2: a request is rounded to steps of 512 bytes at least.
-  bool rounds_to_whole_granules() const { return !is_pytorch_; }
   // V3: what became free by waiting for all events is searched.
   bool searches_after_waiting() const { return !is_pytorch_; }
   // V4: the cache is searched after all that is free was released.

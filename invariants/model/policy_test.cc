@@ -26,15 +26,6 @@ Options with_defects() {
   return options;
 }
 
-TEST(Defects, V2_AStepMayBeBelow512Bytes) {
-  constexpr std::uint64_t very_many = std::uint64_t{1} << 55;
-  Options options = with_defects();
-  options.roundup_power2_divisions.fill(very_many);
-  EXPECT_EQ(rounded_size(Bytes{2 * very_many + 1}, options), Bytes{2 * very_many + 2});
-  options.pytorch_defects = false;
-  EXPECT_EQ(rounded_size(Bytes{2 * very_many + 1}, options), Bytes{2 * very_many + 512});
-}
-
 TEST(Defects, V3_WhatBecameFreeByWaitingIsNotSearched) {
   TestWorld world(with_defects());
   const Address a = world.used_block(8_MiB, s0, {s1});

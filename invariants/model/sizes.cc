@@ -3,8 +3,6 @@
 #include <cstddef>
 #include <cstdint>
 
-#include "invariants/model/policy.h"
-
 namespace cairn::model {
 namespace {
 
@@ -50,9 +48,8 @@ Bytes rounded_size(Bytes request, const Options& options) {
   const Bytes power = largest_power_of_two_within(request);
   if (power == request) return request;
   const Bytes step{power.count / divisions};
-  if (step == 0_B) return power + power;
-  const bool is_too_fine = step < smallest_block && Policy(options).rounds_to_whole_granules();
-  return next_multiple(request, is_too_fine ? smallest_block : step);
+  return step == 0_B ? power + power
+                     : next_multiple(request, step < smallest_block ? smallest_block : step);
 }
 
 PoolKind pool_of(Bytes rounded) {

@@ -1,5 +1,5 @@
 // Which deviations of README.md are in force: what is decided otherwise than by PyTorch on purpose.
-// Whoever decides one asks here, by its name. `pytorch_defects:True` switches back all but V1.
+// Whoever decides one asks here, by its name. `pytorch_defects:True` switches back V3 to V10.
 #pragma once
 
 #include "cairn/options.h"
@@ -12,7 +12,6 @@ class Deviations {
  public:
   explicit Deviations(const Options& options) : are_kept_(!options.pytorch_defects) {}
 
-  const bool steps_are_granular = are_kept_;               // V2
   const bool searches_after_waiting = are_kept_;           // V3
   const bool searches_after_release = are_kept_;           // V4
   const bool waits_before_release = are_kept_;             // V5

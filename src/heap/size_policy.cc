@@ -20,8 +20,7 @@ SizePolicy::SizePolicy(const Options& options)
                                        [](std::uint64_t divisions) { return divisions > 1; })),
       max_split_size_{options.max_split_size_bytes},
       max_non_split_rounding_{options.max_non_split_rounding_bytes},
-      large_segment_size_{options.large_segment_size_bytes},
-      smallest_step_(Deviations(options).steps_are_granular ? block_granularity : Bytes{1}) {}
+      large_segment_size_{options.large_segment_size_bytes} {}
 
 Bytes SizePolicy::segment_size(Bytes rounded) const {
   if (rounded <= small_request_limit) return small_segment_size;
@@ -32,8 +31,7 @@ Bytes SizePolicy::segment_size(Bytes rounded) const {
 Bytes SizePolicy::round_to_divisions(Bytes requested) const {
   const std::uint64_t divisions = divisions_[division_class(requested)];
   // The product wraps for 2^55 divisions and more, as PyTorch's does; then the step below is 0, or,
-  // for requests above 2^55 bytes, from 1 to 16, where blocks stay multiples of 512 all the same
-  // (but with pytorch_defects).
+  // for requests above 2^55 bytes, from 1 to 16, where blocks stay multiples of 512 all the same.
   if (divisions <= 1 || requested <= block_granularity * divisions) {
     return round_to_granularity(requested);
   }
@@ -41,7 +39,7 @@ Bytes SizePolicy::round_to_divisions(Bytes requested) const {
   if (is_power_of_two(requested)) return requested;
   const Bytes floor{std::bit_floor(requested.count)};
   const Bytes step{floor.count / divisions};
-  return step == Bytes{0} ? floor * 2 : round_up(requested, std::max(step, smallest_step_));
+  return step == Bytes{0} ? floor * 2 : round_up(requested, std::max(step, block_granularity));
 }
 
 }  // namespace cairn

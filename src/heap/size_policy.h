@@ -11,7 +11,6 @@
 #include "base/units.h"
 #include "cairn/options.h"
 #include "heap/block.h"
-#include "heap/deviations.h"
 
 namespace cairn {
 
@@ -65,7 +64,6 @@ class SizePolicy {
   Bytes max_split_size_;
   Bytes max_non_split_rounding_;
   Bytes large_segment_size_;
-  Bytes smallest_step_;  // Of what requests are rounded to by divisions.
 };
 
 }  // namespace cairn

@@ -138,19 +138,6 @@ TEST(SizePolicyRound, IsGranularAndNeverBelowTheRequest) {
   }
 }
 
-// V2, for sizes that no memory has.
-TEST(SizePolicyRound, WithPyTorchsDefectsStepsMayBeSmaller) {
-  Options options;
-  options.roundup_power2_divisions.fill(std::uint64_t{1} << 55);
-  options.pytorch_defects = true;
-  const SizePolicy policy(options);
-  const Bytes pebi32{std::uint64_t{1} << 55};
-  EXPECT_EQ(policy.round(pebi32 + 1_B), pebi32 + 1_B);
-  EXPECT_EQ(policy.round(pebi32 * 2 + 3_B), pebi32 * 2 + 4_B);
-  EXPECT_EQ(policy.round(pebi32 - 1_B), pebi32);
-  EXPECT_EQ(policy.round(1000_B), 1024_B);
-}
-
 TEST(SizePolicyPool, SmallIsUpToOneMiB) {
   EXPECT_EQ(SizePolicy::pool_of(512_B), PoolKind::small);
   EXPECT_EQ(SizePolicy::pool_of(1_MiB), PoolKind::small);
