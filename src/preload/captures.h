@@ -47,12 +47,12 @@ class Captures {
     auto operator<=>(const Capture&) const = default;
   };
   struct Beginner {
-    explicit Beginner(std::atomic<int>& all) : all_(all) { ++all_; }
-    ~Beginner() { --all_; }
+    explicit Beginner(std::atomic<int>& beginners) : all(beginners) { ++all; }
+    ~Beginner() { --all; }
     Beginner(const Beginner&) = delete;
     Beginner& operator=(const Beginner&) = delete;
 
-    std::atomic<int>& all_;
+    std::atomic<int>& all;
   };
   static Capture named(cudaStream_t stream);
   static bool goes_on(const Capture& capture);
