@@ -4,7 +4,6 @@
 
 #include <cstdint>
 
-#include "invariants/model/sizes.h"
 #include "invariants/model/test_world.h"
 
 namespace cairn::model {

@@ -4,43 +4,16 @@
 // off.
 #include <gtest/gtest.h>
 
-#include <cstdlib>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "allocator/all_devices.h"
 #include "allocator/counting_driver.h"
+#include "base/host_memory_in_test.h"
 #include "cairn/allocator.h"
 #include "invariants/catalogue/hook.h"
 #include "invariants/catalogue/report.h"
-
-namespace {
-
-thread_local int allocations_until_failure = 0;  // 0: none fails.
-
-void* allocate_host(std::size_t size_bytes, std::size_t alignment_bytes) {
-  if (allocations_until_failure > 0 && --allocations_until_failure == 0) throw std::bad_alloc();
-  const std::size_t rounded =
-      (size_bytes + alignment_bytes - 1) / alignment_bytes * alignment_bytes;
-  void* pointer = std::aligned_alloc(alignment_bytes, rounded);
-  if (pointer == nullptr) throw std::bad_alloc();
-  return pointer;
-}
-
-// Out of line, so that the compiler does not take a delete that it inlines for a mismatch.
-[[gnu::noinline]] void free_host(void* pointer) { std::free(pointer); }
-
-}  // namespace
-
-void* operator new(std::size_t size) { return allocate_host(size, alignof(std::max_align_t)); }
-void* operator new(std::size_t size, std::align_val_t alignment) {
-  return allocate_host(size, static_cast<std::size_t>(alignment));
-}
-void operator delete(void* pointer) noexcept { free_host(pointer); }
-void operator delete(void* pointer, std::size_t) noexcept { free_host(pointer); }
-void operator delete(void* pointer, std::align_val_t) noexcept { free_host(pointer); }
-void operator delete(void* pointer, std::size_t, std::align_val_t) noexcept { free_host(pointer); }
 
 namespace cairn {
 namespace {

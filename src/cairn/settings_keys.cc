@@ -166,7 +166,7 @@ constexpr Key keys[] = {
      read_mib_from<&O::pinned_max_cached_size_bytes, 0>},
     {"best_fit_tie", cairn_native, obeyed, read_best_fit_tie},
     {"stream_identity", cairn_native, obeyed, read_stream_identity},
-    {"pytorch_defects", cairn_native, read_only, read_flag<&O::pytorch_defects>},
+    {"pytorch_defects", cairn_native, obeyed, read_flag<&O::pytorch_defects>},
 };
 
 bool is_known(const Key& key, SettingsDialect dialect) {

@@ -34,8 +34,8 @@ enum class Scope { any_backend, native_backend, native_backend_of_cairn };
 struct Key {
   std::string_view name;
   Scope scope;
-  bool
-      is_obeyed;  // By this allocator; else it is only read, so that it is refused or of no effect.
+  // By this allocator; else it is only read, so that it is refused or of no effect.
+  bool is_obeyed;
   bool (*read)(Parse&);
 };
 

@@ -170,7 +170,8 @@ TEST(Settings, AnUnknownKeyIsToldTheKeysThatAreObeyed) {
   EXPECT_EQ(parse_settings("max_split_size:64").error.allowed,
             "one of max_split_size_mb, max_non_split_rounding_mb, large_segment_size_mb, "
             "garbage_collection_threshold, roundup_power2_divisions, release_lock_on_cudamalloc, "
-            "per_process_memory_fraction, throw_on_cudamalloc_oom, best_fit_tie, stream_identity");
+            "per_process_memory_fraction, throw_on_cudamalloc_oom, best_fit_tie, stream_identity, "
+            "pytorch_defects");
 }
 
 TEST(Settings, AFailedParseGivesBackWhatItWasGiven) {

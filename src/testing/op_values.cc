@@ -84,8 +84,8 @@ std::string settings_of(const Setup& setup) {
   const auto is_on = [&](std::uint8_t bit) { return (setup.switches & bit) != 0; };
   if (is_on(setup_switch::tie_by_address)) items.emplace_back("best_fit_tie:address");
   if (is_on(setup_switch::release_lock)) items.emplace_back("release_lock_on_cudamalloc:True");
-  const bool has_defects =
-      is_on(setup_switch::pytorch_defects);  // To which a handle is the stream.
+  const bool has_defects = is_on(setup_switch::pytorch_defects);
+  // A handle is the stream then.
   if (is_on(setup_switch::identity) && !has_defects) items.emplace_back("stream_identity:id");
   add(items, "garbage_collection_threshold", thresholds, setup.threshold);
   add(items, "per_process_memory_fraction", fractions, setup.fraction);

@@ -4,32 +4,13 @@
 #include <gtest/gtest.h>
 
 #include <cstdint>
-#include <cstdlib>
-#include <new>
 
 #include "allocator/counting_driver.h"
+#include "base/host_memory_in_test.h"
 #include "cairn/allocator.h"
 #include "cairn/c_handle.h"
 #include "cairn/cairn.h"
 #include "invariants/catalogue/hook.h"
-
-namespace {
-
-thread_local int allocations_until_failure = 0;  // 0: none fails.
-
-// Out of line, so that the compiler does not take a delete that it inlines for a mismatch.
-[[gnu::noinline]] void free_host(void* pointer) { std::free(pointer); }
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  if (allocations_until_failure > 0 && --allocations_until_failure == 0) throw std::bad_alloc();
-  void* const pointer = std::malloc(size);
-  if (pointer == nullptr) throw std::bad_alloc();
-  return pointer;
-}
-void operator delete(void* pointer) noexcept { free_host(pointer); }
-void operator delete(void* pointer, std::size_t) noexcept { free_host(pointer); }
 
 namespace cairn {
 namespace {

@@ -66,7 +66,7 @@ TEST(PreloadedFree, ByEventWaitsForNothingAndKeepsTheMemoryBack) {
   EXPECT_EQ(violations(), "");
 }
 
-TEST(PreloadedFree, ByEventWaitsWhereMemoryIsShort) {
+void expect_wait_where_memory_is_short() {
   setenv("CAIRN_PRELOAD_FREE", "event", 1);
   setenv("CAIRN_SIM_MEMORY", "104857600", 1);
   cudaStream_t const stream = new_stream();
@@ -76,6 +76,8 @@ TEST(PreloadedFree, ByEventWaitsWhereMemoryIsShort) {
   EXPECT_EQ(malloc_of(80 * mebibyte), memory);
   EXPECT_TRUE(is_idle(stream));
 }
+
+TEST(PreloadedFree, ByEventWaitsWhereMemoryIsShort) { expect_wait_where_memory_is_short(); }
 
 TEST(PreloadedFree, ByEventSynchronisesWhereThereIsNoEventOfAContext) {
   setenv("CAIRN_PRELOAD_FREE", "event", 1);
@@ -127,15 +129,8 @@ TEST(PreloadedFree, ByEventWhoseQueryFailsOnceSynchronises) {
 }
 
 TEST(PreloadedFree, ByEventThatCannotBeWaitedForSynchronisesWhereMemoryIsShort) {
-  setenv("CAIRN_PRELOAD_FREE", "event", 1);
-  setenv("CAIRN_SIM_MEMORY", "104857600", 1);
   setenv("CAIRN_SIM_FAULT", "event_sync error=unknown count=forever", 1);
-  cudaStream_t const stream = new_stream();
-  void* const memory = malloc_of(80 * mebibyte);
-  use_long(stream, memory, mebibyte);
-  ASSERT_EQ(cudaFree(memory), cudaSuccess);
-  EXPECT_EQ(malloc_of(80 * mebibyte), memory);
-  EXPECT_TRUE(is_idle(stream));
+  expect_wait_where_memory_is_short();
 }
 
 // Neither the event nor the device says anything: the memory is not handed out.

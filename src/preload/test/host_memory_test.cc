@@ -5,29 +5,9 @@
 //
 // The library's sources are in the program itself, since a library for LD_PRELOAD has an operator
 // new of its own.
-#include <cstdlib>
-#include <new>
-
+#include "base/host_memory_in_test.h"
 #include "invariants/catalogue/hook.h"
 #include "preload/test/preload_in_test.h"
-
-namespace {
-
-thread_local int allocations_until_failure = 0;  // 0: none fails.
-
-// Out of line, so that the compiler does not take a delete that it inlines for a mismatch.
-[[gnu::noinline]] void free_host(void* pointer) { std::free(pointer); }
-
-}  // namespace
-
-void* operator new(std::size_t size) {
-  if (allocations_until_failure > 0 && --allocations_until_failure == 0) throw std::bad_alloc();
-  void* const pointer = std::malloc(size);
-  if (pointer == nullptr) throw std::bad_alloc();
-  return pointer;
-}
-void operator delete(void* pointer) noexcept { free_host(pointer); }
-void operator delete(void* pointer, std::size_t) noexcept { free_host(pointer); }
 
 namespace cairn::preload {
 namespace {
