@@ -251,7 +251,7 @@ end;
 ruleset s: Segment; g: Granule; t: Stream do
 
 rule "world: launch"
-  blocks[s][g].state = Live & unfinished() + blocks[s][g].size <= works &
+  !lost & blocks[s][g].state = Live & unfinished() + blocks[s][g].size <= works &
   !(freeing & freed_segment = s & freed_granule = g)
 ==>
 begin
@@ -525,6 +525,9 @@ rule "a call fails for good [-sticky]"
 begin
   lost := true;
   if freeing then stop_freeing(); end;
+  for s: Segment do for g: Granule do for t: Stream do
+    work[s][g][t] := Idle;
+  end; end; end;
 end;
 
 -- ---- what holds ----
@@ -661,7 +664,7 @@ invariant "D1: the segments are what the driver has out"
 
 invariant "unordered_reuse: work on a free block is its own stream's, or that stream waits for it"
   forall s: Segment do forall g: Granule do forall t: Stream do
-    blocks[s][g].state = Free & !lost & t != owner[s] -> !works_on(s, g, t, Running)
+    blocks[s][g].state = Free & t != owner[s] -> !works_on(s, g, t, Running)
   end end end;
 
 invariant "freed_while_in_use: no work is on memory that the driver has back"
