@@ -184,7 +184,7 @@ end;
 -- Of a free block the lower part is handed out.
 procedure hand_out(s: Segment; g: Granule; n: Request);
 var
-  rest: Length;
+  rest: -granules..granules;
 begin
   rest := blocks[s][g].size - n;
   if !is_whole(s) then inactive_split := inactive_split - 1; end;
@@ -314,7 +314,7 @@ begin
   asked_stream := t;
 end;
 
-rule "short"
+rule "short [mem_info]"
   !lost & !freeing & phase = Nobody & !anything_fits(t, n) &
   forall s: Segment do !is_releasable(s) &
     forall g: Granule do events_of(s, g) = 0 end
@@ -457,7 +457,7 @@ end;
 
 ruleset s: Segment; g: Granule; t: Stream do
 
-rule "event done [event_query]"
+rule "event done [event_done]"
   !lost & !freeing & blocks[s][g].queued[t] &
   !works_on(s, g, t, Running) & !works_on(s, g, t, Ordered)
 ==>

@@ -27,15 +27,19 @@ int events_out(const EventPools& pools) {
   return static_cast<int>(count);
 }
 
-void follow(const std::map<Address, Segment>& segments, Slots& slots) {
-  std::erase_if(slots, [&](const auto& slot) { return !segments.contains(slot.first); });
-  for (const auto& [address, segment] : segments) {
-    if (slots.contains(address)) continue;
+// Of what the driver has out, segments and others.
+void follow(const std::vector<Span>& out, Slots& slots) {
+  const auto is_out = [&](Address address) {
+    return std::ranges::find(out, address, &Span::begin) != out.end();
+  };
+  std::erase_if(slots, [&](const auto& slot) { return !is_out(slot.first); });
+  for (const Span& span : out) {
+    if (slots.contains(span.begin)) continue;
     int lowest = 0;
     while (std::ranges::any_of(slots, [&](const auto& slot) { return slot.second == lowest; })) {
       ++lowest;
     }
-    slots[address] = lowest;
+    slots[span.begin] = lowest;
   }
 }
 
@@ -77,7 +81,7 @@ bool Abstraction::fits(const DeviceState& state) const {
 std::vector<int> Abstraction::of_block(const Block& block, const DeviceState& state) const {
   const Heap& heap = state.heap;
   const int kind = block.is_free() ? free_block : block.allocated ? live : pending;
-  const int requested = kind == live ? in_granules(block.requested_size) : 0;
+  const int requested = kind == free_block ? 0 : in_granules(block.requested_size);
   std::vector<int> all{kind,
                        in_granules(block.size),
                        requested,
@@ -105,13 +109,15 @@ Abstract Abstraction::of(const DeviceState& state, const std::vector<Span>& out,
                          Slots& slots) const {
   if (!fits(state)) return {};
   const Heap& heap = state.heap;
-  follow(heap.segments(), slots);
+  follow(out, slots);
+  if (slots.size() > static_cast<std::size_t>(scope_.segments)) return {};
   const auto segments = static_cast<std::size_t>(scope_.segments);
   const auto granules = static_cast<std::size_t>(scope_.granules);
   std::vector<int> lengths(segments);
   std::vector<int> owners(segments);
   std::vector<std::vector<int>> blocks(segments * granules, std::vector<int>(13));
   for (const auto& [address, segment] : heap.segments()) {
+    if (!slots.contains(address)) return {};  // The driver does not have it out.
     const auto slot = static_cast<std::size_t>(slots.at(address));
     lengths[slot] = in_granules(segment.span.size);
     owners[slot] = number(segment.stream);
@@ -131,9 +137,7 @@ Abstract Abstraction::of(const DeviceState& state, const std::vector<Span>& out,
                count_of(stats.segment)});
   std::vector<int> is_out(segments);
   for (const Span& span : out) {
-    const auto slot = slots.find(span.begin);
-    if (slot == slots.end()) return {};  // The driver has out what is no segment.
-    is_out[static_cast<std::size_t>(slot->second)] = 1;
+    is_out[static_cast<std::size_t>(slots.at(span.begin))] = 1;
   }
   append(all, is_out);
   return all;

@@ -119,6 +119,7 @@ class Walker {
         Action other = action;
         other.meanwhile = act;
         try_at(place, other);
+        try_at(place, struck(other, "stream_sync", "illegal_address"));
       }
     }
   }
