@@ -203,7 +203,6 @@ end;
 
 procedure stop_freeing();
 begin
-  unused_events := unused_events + events_fenced();
   freeing := false;
   undefine freed_segment;
   undefine freed_granule;
@@ -419,6 +418,7 @@ rule "fence fails [-event_record]"
   freeing & !fenced[t] & blocks[freed_segment][freed_granule].uses[t]
 ==>
 begin
+  unused_events := unused_events + events_fenced();
   stop_freeing();
 end;
 
@@ -449,7 +449,6 @@ begin
   end;
   allocation := allocation - 1;
   pending := pending + 1;
-  unused_events := unused_events - events_fenced();
   stop_freeing();
 end;
 
@@ -524,7 +523,10 @@ rule "a call fails for good [-sticky]"
 ==>
 begin
   lost := true;
-  if freeing then stop_freeing(); end;
+  if freeing then
+    unused_events := unused_events + events_fenced();
+    stop_freeing();
+  end;
   for s: Segment do for g: Granule do for t: Stream do
     work[s][g][t] := Idle;
   end; end; end;
