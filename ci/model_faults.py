@@ -10,6 +10,7 @@ class Fault:
     name: str
     invariant: str
     changes: tuple
+    scope: str = "small"
 
 
 def drop(text):
@@ -26,11 +27,12 @@ FREE_AT_ONCE = """  allocation := allocation - 1;
 """
 
 FAULTS = (
-    Fault("a size stays where a block was", "B1", (drop("  blocks[s][g].size := 0;\n"),)),
+    Fault("a freed block has no size", "B1",
+          (("  make_free(s, first, size);\n", "  make_free(s, first, 0);\n"),)),
     Fault("a block that is too small serves", "B3",
           (("blocks[s][g].indexed & blocks[s][g].size >= n &\n", "blocks[s][g].indexed &\n"),
            ("blocks[s][g].indexed & blocks[s][g].size >= n & blocks[s][g].stream = t",
-            "blocks[s][g].indexed & blocks[s][g].stream = t"))),
+            "blocks[s][g].indexed & blocks[s][g].stream = t")), "rests kept"),
     Fault("what a split leaves is of another stream", "B4",
           (("  blocks[s][g].stream := owner[s];\n",
             "  for t: Stream do blocks[s][g].stream := t; end;\n"),)),
@@ -46,7 +48,7 @@ FAULTS = (
           (("    if below < g & blocks", "    if false & blocks"),)),
     Fault("an event is counted twice", "U1",
           (("  blocks[s][g].queued[t] := false;\n" + EVENT_DONE,
-            EVENT_DONE.replace("= 0", "< 0").replace("event_count - 1", "event_count - 2")),)),
+            EVENT_DONE.replace("count = 0", "count > 0").replace("count - 1", "count - 2")),)),
     Fault("a freed block stays live", "U2", (drop("    b.state := Pending;\n"),)),
     Fault("the uses of a freed block stay", "U3", (drop("      b.uses[t] := false;\n"),)),
     Fault("a block's own stream is a use", "U4", (drop(" & t != blocks[s][g].stream"),)),
@@ -61,11 +63,12 @@ FAULTS = (
     Fault("a free part is not counted", "L6",
           (drop("  if !is_whole(s) then inactive_split := inactive_split + 1; end;\n"),)),
     Fault("what waited stays counted", "L8", (drop("    pending := pending - 1;\n"),)),
-    Fault("a segment is forgotten, and not given back", "D1", (drop("  out[s] := false;\n"),)),
+    Fault("a segment is forgotten, and not given back", "D1", 
+          (drop("  segment_count := segment_count - 1;\n  out[s] := false;\n"),)),
     Fault("a segment that the driver gave is dropped where the request can be served by now", "D1",
           (('rule "take"\n', 'rule "drop"\n  phase = Given & !lost & !freeing & '
             'anything_fits(asked_stream, asked_size)\n==>\nbegin\n  stop_asking();\nend;\n\n'
-            'rule "take"\n'),)),
+            'rule "take"\n'),), "two segments"),
     Fault("one of the uses has no event", "unordered_reuse",
           ((BEHIND_ALL, "  true\n"),)),
     Fault("an event is taken for done that is not", "unordered_reuse",
