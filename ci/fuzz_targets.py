@@ -2,7 +2,7 @@
 
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
@@ -22,6 +22,7 @@ class Target:
     most_bytes: int = 4096
     tape: bool = False  # Its inputs are tapes of operations; otherwise they are a text or a file.
     more_seeds: str = ""
+    seeded: bool = True  # It starts from its seeds, not from what was found before alone.
 
     @property
     def builds(self):
@@ -29,7 +30,7 @@ class Target:
 
     @property
     def seeds(self):
-        places = [Path("fuzz/corpus") / self.name]
+        places = [Path("fuzz/corpus") / self.name] if self.seeded else []
         if self.more_seeds:
             places.append(Path(self.more_seeds))
         return [place for place in places if place.is_dir()]
@@ -75,6 +76,11 @@ def targets_named(names):
         if name not in by_name:
             raise Refused(f"no such target: {name}; there are {', '.join(by_name)}")
     return [by_name[name] for name in dict.fromkeys(names or by_name)]
+
+
+def brief(targets):
+    """Those of tapes without their seeds, all of which would have to be run first."""
+    return [replace(target, seeded=not target.tape) for target in targets]
 
 
 def build(targets, configurations, out):
