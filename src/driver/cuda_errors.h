@@ -1,5 +1,5 @@
-// What each function of the driver that Cairn calls may fail with, as cuda.h of CUDA 13.0
-// documents it. Made by ci/driver_errors --write, not by hand.
+// What each function of the driver that Cairn calls may fail with, as documented by
+// cuda.h of CUDA 13.0. Made by ci/driver_errors --write, not by hand.
 #pragma once
 
 #include <array>
@@ -39,8 +39,8 @@ inline constexpr std::array cuda_context_functions = std::to_array<CudaFunction>
     {"cuCtxPushCurrent", true, {4, 3, 201, 1}},
 });
 
-// The codes of which cuda.h says that "the process must be terminated", or that "the
-// context cannot be used anymore".
+// The codes of which cuda.h says that "the process must be terminated", or that
+// "the context cannot be used anymore".
 inline constexpr std::array codes_that_end_the_process = {226, 700, 702, 710, 714, 715, 716,
                                                           717, 718, 719, 721, 810, 911};
 
