@@ -1,5 +1,6 @@
 """The figures of ci/faults: what the processes counted, added up; as tables, and for machines."""
 
+import os
 import re
 import subprocess
 from collections import defaultdict
@@ -79,7 +80,7 @@ class Figures:
                                   check=True, stdout=subprocess.PIPE).stdout.splitlines()
             self._places = defaultdict(lambda: defaultdict(int))
             for (address, call), place in zip(addresses, said):
-                place = place.split(" ")[0].removeprefix(f"{self.top}/")
+                place = os.path.relpath(os.path.normpath(place.split(" ")[0]), self.top)
                 for error, times in self.sites[address, call].items():
                     self._places[place, call][error] += times
         return self._places
@@ -98,9 +99,9 @@ class Figures:
             if missing:
                 words.append(f"{place}: {call} never failed with {missing[0][0]}, {missing[0][1]}"
                              f" ({len(missing)} such)")
-        words += [f"{call} with {error}, {mode}: {came} of {planned} came" for
-                  (call, error, mode), (planned, came) in self.errors.items() if came != planned]
-        return words
+        return words + [f"{row['call']}: {row['faults_that_came']:,} of {row['faults_planned']:,}"
+                        " faults came" for row in self.of_calls()
+                        if row["faults_that_came"] != row["faults_planned"]]
 
     def of_calls(self):
         """A row for each kind of call."""

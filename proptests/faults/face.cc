@@ -14,10 +14,12 @@
 #include "driver/fault_injector.h"
 #include "host_memory.h"
 #include "invariants/catalogue/report.h"
+#include "plan.h"
 #include "simulator/simulated_driver.h"
 #include "simulator/simulated_gpu.h"
 #include "strange_driver.h"
 #include "testing/difference.h"
+#include "watch.h"
 
 namespace cairn::faults {
 namespace {
@@ -46,7 +48,7 @@ struct OutOfHostMemory : testing::Liar {
 };
 
 struct Machine {
-  explicit Machine(const Options& options = {}) { allocator.emplace(top, options); }
+  explicit Machine(const Options& options = {}) { allocator.emplace(watch, options); }
 
   Stream new_stream() { return as_stream(gpu.make_stream({})->handle); }
   DeviceStats stats() const { return allocator->stats(0); }
@@ -56,6 +58,8 @@ struct Machine {
   FaultInjector faults{bottom};
   proptests::StrangeDriver strange{faults};
   OutOfHostMemory top{strange};
+  Watched watched;
+  Watch watch{top, watched};
   std::optional<Allocator> allocator;
 };
 
@@ -241,21 +245,46 @@ void check_host_memory(Face& face) {
   asked.strange.throws_next = true;
   (void)asked.allocator->try_allocate({20 * mib, 0, nullptr}, &why);
   face.expect("a driver without host memory", none_left, why.code);
-  asked.strange.after_malloc = [&] {  // Takes the room that was made for the segment.
-    asked.allocator->allocate({20 * mib, 0, nullptr});
+}
+
+// A segment for which there is no host memory goes back, or that fails too. Gives its call.
+WatchedCall lose_segment(Face& face, const std::optional<ErrorInMode>& error) {
+  Options unlocked;
+  unlocked.release_lock_on_cudamalloc = true;
+  Machine machine(unlocked);
+  machine.strange.after_malloc = [&] {  // Takes the room that was made for the segment.
+    machine.allocator->allocate({20 * mib, 0, nullptr});
     next_allocation_fails = true;
   };
-  face.expect("a segment without host memory", none_left,
-              [&] { asked.allocator->allocate({40 * mib, 0, nullptr}); });
+  if (error) {
+    const testing::Fault fault = fault_at({DriverCall::free, 1, 0}, *error);
+    machine.faults.add({fault.call, fault.at, fault.error, fault.count, fault.sticky});
+  }
+  face.expect("a segment without host memory", ErrorCode::out_of_host_memory,
+              [&] { machine.allocator->allocate({40 * mib, 0, nullptr}); });
   next_allocation_fails = false;
-  asked.allocator->empty_cache();
-  const Bytes out = Bytes{256 * mib} - asked.gpu.mem_info(0)->free;
-  if (out != Bytes{20 * mib}) face.wrong.emplace_back("a segment without host memory is lost");
+  const WatchedCall freed = machine.watched.calls.back();
+  machine.faults.clear();
+  const bool is_lost = error && is_sticky(error->error);
+  face.expect("an allocation after it", is_lost ? ErrorCode::cuda_error : ErrorCode::none,
+              [&] { machine.allocator->allocate({4 * mib, 0, nullptr}); });
+  machine.allocator.reset();
+  for (const std::string& words : machine.watched.left_over()) face.wrong.push_back(words);
+  for (const std::string& words : machine.watched.wrong) face.wrong.push_back(words);
+  return freed;
+}
+
+void check_lost_segment(Face& face, Tally& tally) {
+  lose_segment(face, std::nullopt);
+  for (const ErrorInMode& error : errors_of(DriverCall::free)) {
+    const WatchedCall freed = lose_segment(face, error);
+    tally.count(freed, error, freed.call == DriverCall::free && freed.status == error.error);
+  }
 }
 
 }  // namespace
 
-std::vector<std::string> check_face() {
+std::vector<std::string> check_face(Tally& tally) {
   const invariants::Recorder recorder;
   Face face;
   check_mistakes(face);
@@ -264,6 +293,7 @@ std::vector<std::string> check_face() {
   check_meanwhile(face);
   check_callback_that_frees(face);
   check_host_memory(face);
+  check_lost_segment(face, tally);
   for (const auto& violation : recorder.violations()) face.wrong.push_back(to_string(violation));
   return std::move(face.wrong);
 }

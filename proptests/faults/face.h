@@ -5,9 +5,12 @@
 #include <string>
 #include <vector>
 
+#include "tally.h"
+
 namespace cairn::faults {
 
-// What did not go as documented, in words; empty where all did.
-std::vector<std::string> check_face();
+// What did not go as documented, in words; empty where all did. Counts the faults of the one driver
+// call that no Program reaches: a segment goes back since there is no host memory to keep it.
+std::vector<std::string> check_face(Tally& tally);
 
 }  // namespace cairn::faults

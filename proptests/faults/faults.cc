@@ -48,8 +48,8 @@ bool read_scenarios(const std::vector<std::string>& files, std::vector<Scenario>
   return true;
 }
 
-bool face_holds() {
-  const auto wrong = check_face();
+bool face_holds(Matrix& matrix) {
+  const auto wrong = check_face(matrix.tally());
   for (const std::string& words : wrong)
     std::fprintf(stderr, "the public face: %s\n", words.c_str());
   return wrong.empty();
@@ -57,7 +57,7 @@ bool face_holds() {
 
 int run(const Wanted& wanted, const std::vector<Scenario>& scenarios, const Plant& plant) {
   Matrix matrix(wanted.part, plant);
-  bool holds = wanted.part.share != 0 || face_holds();
+  bool holds = wanted.part.share != 0 || face_holds(matrix);
   for (const Scenario& scenario : scenarios) {
     if (!holds && !wanted.plant.empty()) break;  // It is found.
     holds = matrix.run(scenario) && holds;

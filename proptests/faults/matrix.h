@@ -33,7 +33,7 @@ class Matrix {
   // the shortest Program. The rest of the scenario is left out then.
   bool run(const Scenario& scenario);
 
-  const Tally& tally() const { return tally_; }
+  Tally& tally() { return tally_; }
 
  private:
   struct Base;  // A scenario without faults, up to one of its endings.

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "invariants/catalogue/hook.h"
+
 namespace cairn::faults {
 namespace {
 
@@ -50,6 +52,7 @@ void Watch::begin(DriverCall call, DeviceIndex device) {
 
 template <class T>
 DriverResult<T> Watch::watched(WatchedCall call, DriverResult<T> result) {
+  const invariants::Checking never_out_of_host_memory;
   if (!result) call.status = result.error();
   if (is_sticky(call.status)) {
     watched_.is_any_lost = true;
@@ -62,6 +65,7 @@ DriverResult<T> Watch::watched(WatchedCall call, DriverResult<T> result) {
 DriverResult<Address> Watch::malloc(DeviceIndex device, Bytes size) {
   begin(DriverCall::malloc, device);
   auto result = watched({DriverCall::malloc, device, {}, CAIRN_SITE}, below_.malloc(device, size));
+  const invariants::Checking never_out_of_host_memory;
   if (result) watched_.memory[{device, result->value}] = false;
   return result;
 }
