@@ -128,6 +128,7 @@ StepResult World::wind_down() {
   return difference ? finding(*std::move(difference)) : result;
 }
 StepResult World::end() { return impl_->end(); }
+void World::clear_faults() { impl_->machine().faults().clear(); }
 std::vector<std::string> World::notes() const { return impl_->notes(); }
 std::vector<DeviceStats> World::stats() const { return impl_->stats(); }
 std::uint64_t World::operations() const { return impl_->operations(); }

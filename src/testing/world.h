@@ -75,6 +75,8 @@ class World {
   World& operator=(const World&) = delete;
 
   StepResult step(const Statement& statement);
+  // No fault of the Program strikes any more.
+  void clear_faults();
   // After the last step: what must hold at the end.
   StepResult finish();
 
