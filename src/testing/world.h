@@ -28,6 +28,7 @@ class AllDevices;
 
 namespace cairn::testing {
 
+class Machine;
 class Observer;
 
 struct WorldOptions {
@@ -103,6 +104,8 @@ class World {
   std::vector<Span> spans_out(DeviceIndex device) const;
   // What the simulated GPU has left, in bytes; what the allocator holds is not.
   Bytes free_memory(DeviceIndex device) const;
+  // Allocator, simulated GPU and faults, to be looked at.
+  const Machine& machine() const;
 
  private:
   class Impl;
