@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/units.h"
 #include "cairn/block_map.h"
 #include "cairn/errors.h"
@@ -106,6 +107,8 @@ class World {
   Bytes free_memory(DeviceIndex device) const;
   // Allocator, simulated GPU and faults, to be looked at.
   const Machine& machine() const;
+  // Which stream of its device a name is to the allocator; none: the name is not known.
+  std::optional<StreamId> stream(const std::string& name) const;
 
  private:
   class Impl;
