@@ -35,10 +35,11 @@ struct alignas(64) Head {
 constexpr std::size_t piece = 256;
 
 std::byte* begin = nullptr;
-std::byte* highest = nullptr;          // Nothing was ever written from here on.
-std::vector<std::byte> base;           // Zero from its end on.
-std::vector<std::size_t> changing;     // Pieces that images have.
+std::byte* highest = nullptr;           // Nothing was ever written from here on.
+std::vector<std::byte> base;            // Zero from its end on.
+std::vector<std::size_t> changing;      // Pieces that images have.
 std::vector<std::uint8_t> is_changing;  // By piece.
+bool saves_all = true;
 bool is_entered = false;
 
 Head& head() { return *reinterpret_cast<Head*>(begin); }
@@ -148,12 +149,26 @@ std::size_t find_changes() {
 std::size_t bytes_used() { return static_cast<std::size_t>(highest - begin); }
 std::size_t bytes_in_images() { return changing.size() * piece; }
 
+void save_all(bool all) { saves_all = all; }
+
 void Image::save() {
+  is_whole_ = saves_all;
+  if (is_whole_) {
+    bytes_.assign(begin, highest);
+    return;
+  }
   bytes_.resize(changing.size() * piece);
   for (std::size_t i = 0; i < changing.size(); ++i)
     std::memcpy(bytes_.data() + i * piece, begin + changing[i] * piece, piece);
 }
+
 void Image::restore() const {
+  if (is_whole_) {
+    std::memcpy(begin, bytes_.data(), bytes_.size());
+    std::memset(begin + bytes_.size(), 0,
+                static_cast<std::size_t>(highest - begin) - bytes_.size());
+    return;
+  }
   const std::size_t saved = bytes_.size() / piece;
   for (std::size_t i = 0; i < saved; ++i)
     std::memcpy(begin + changing[i] * piece, bytes_.data() + i * piece, piece);

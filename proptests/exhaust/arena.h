@@ -40,6 +40,8 @@ void set_base();
 // from now on. Until it was 0 after something was done, images saved and restored meanwhile are of
 // no use.
 std::size_t find_changes();
+// Images that are saved from now on have everything, or only those pieces.
+void save_all(bool all);
 std::size_t bytes_used();
 std::size_t bytes_in_images();  // In each.
 
@@ -50,7 +52,8 @@ class Image {
   void restore() const;
 
  private:
-  std::vector<std::byte> bytes_;  // Of the pieces that ever changed, in the order in which they did.
+  bool is_whole_ = false;
+  std::vector<std::byte> bytes_;  // Else of the pieces that ever changed, in the order of changing.
 };
 
 }  // namespace arena

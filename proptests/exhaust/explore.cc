@@ -102,7 +102,24 @@ class Explorer {
   // Acts, again if need be, until it used nothing but images that have all that changes.
   template <class Act>
   void until_images_are_whole(Act act) {
-    for (act(); arena::find_changes() != 0; act()) places_.resize(1);
+    for (bool is_whole = false; !is_whole;) {
+      if (careful_ > 0) --careful_;
+      arena::save_all(careful_ > 0);
+      is_whole = acts_on_whole_images(act);
+      if (is_whole) continue;
+      careful_ = careful_turns;
+      places_.resize(1);
+    }
+  }
+  template <class Act>
+  bool acts_on_whole_images(Act act) {
+    try {
+      act();
+      return arena::find_changes() == 0 || careful_ > 0;
+    } catch (const std::runtime_error&) {
+      if (arena::find_changes() == 0 || careful_ > 0) throw;
+      return false;
+    }
   }
 
   bool expand(Index node);
@@ -129,6 +146,9 @@ class Explorer {
   std::vector<Node> nodes_;
   StateTable table_;
   std::vector<Place> places_;  // The way to where we are.
+  // So often images are of everything: at the start, and where something new has changed.
+  static constexpr int careful_turns = 1000;
+  int careful_ = careful_turns;
 };
 
 void Explorer::start() {
@@ -345,8 +365,7 @@ void Explorer::found(std::vector<Choice> way, const std::string& otherwise) {
     alone.result.expected = "what the exploration takes for granted";
     alone.result.found = otherwise;
   }
-  result_.finding =
-      Finding{std::move(alone.program), alone.result.expected, alone.result.found};
+  result_.finding = Finding{std::move(alone.program), alone.result.expected, alone.result.found};
 }
 
 Exploration Explorer::run() {
@@ -359,8 +378,7 @@ Exploration Explorer::run() {
       level_end = static_cast<Index>(nodes_.size());
     }
     const int depth = static_cast<int>(result_.states_by_depth.size()) - 1;
-    if ((most != 0 && depth >= most) ||
-        (options_.states != 0 && nodes_.size() >= options_.states))
+    if ((most != 0 && depth >= most) || (options_.states != 0 && nodes_.size() >= options_.states))
       break;
     result_.is_closed = expand(node) && node + 1 == nodes_.size();
     if (options_.progress)

@@ -24,10 +24,9 @@ class Writer {
     replay_.result = world_.step(statement);
     if (replay_.result.kind == StepResult::Kind::mistake ||
         replay_.result.kind == StepResult::Kind::unsupported)
-      throw std::runtime_error("the scope says what makes no sense: " +
-                               print_statement(statement) + ": " + replay_.result.why);
-    if (replay_.result.kind == StepResult::Kind::failed)
-      statement.expected = replay_.result.error;
+      throw std::runtime_error("the scope says what makes no sense: " + print_statement(statement) +
+                               ": " + replay_.result.why);
+    if (replay_.result.kind == StepResult::Kind::failed) statement.expected = replay_.result.error;
     if (replay_.result.kind == StepResult::Kind::ok) note(statement, world_, book);
     replay_.program.statements.push_back(std::move(statement));
     return !replay_.is_finding();
