@@ -35,11 +35,11 @@ struct alignas(64) Head {
 constexpr std::size_t piece = 256;
 
 std::byte* begin = nullptr;
-std::byte* highest = nullptr;           // Nothing was ever written from here on.
-std::vector<std::byte> base;            // Zero from its end on.
-std::vector<std::size_t> changing;      // Pieces that images have.
-std::vector<std::uint8_t> is_changing;  // By piece.
-bool saves_all = true;
+std::byte* highest = nullptr;       // Nothing was ever written from here on.
+std::vector<std::byte> base;        // Zero from its end on.
+std::vector<std::size_t> changing;  // Pieces that images have.
+enum class Kind : std::uint8_t { zero, other, changing };
+std::vector<Kind> kinds;  // By piece: what the base has there, or that it changes.
 bool is_entered = false;
 
 Head& head() { return *reinterpret_cast<Head*>(begin); }
@@ -98,6 +98,14 @@ void give_back(void* memory) {
   head().free[mark.size_class] = room;
 }
 
+bool is_all_zero(const std::byte* from) {
+  std::array<std::uint64_t, piece / 8> words;
+  std::memcpy(words.data(), from, piece);
+  std::uint64_t any = 0;
+  for (const std::uint64_t word : words) any |= word;
+  return any == 0;
+}
+
 bool holds(const void* memory) {
   const auto place = reinterpret_cast<std::uintptr_t>(memory);
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
@@ -121,54 +129,52 @@ void clear() {
   highest = head().top;
   base.clear();
   changing.clear();
-  is_changing.clear();
+  kinds.clear();
 }
 
 void set_base() {
   base.assign(begin, head().top);
-  base.resize((base.size() + piece - 1) / piece * piece);
   changing.clear();
-  is_changing.clear();
+  kinds.clear();
 }
 
-std::size_t find_changes() {
+namespace {
+
+// An image of before has not what changes only now: that was as in the base.
+void find_changes() {
   const auto pieces = (static_cast<std::size_t>(highest - begin) + piece - 1) / piece;
-  base.resize(pieces * piece);
-  is_changing.resize(pieces);
-  std::size_t found = 0;
-  for (std::size_t i = 0; i < pieces; ++i) {
-    if (is_changing[i] != 0) continue;
-    if (std::memcmp(begin + i * piece, base.data() + i * piece, piece) == 0) continue;
-    is_changing[i] = 1;
-    changing.push_back(i);
-    ++found;
+  while (kinds.size() < pieces) {
+    base.resize((kinds.size() + 1) * piece);
+    const bool is_zero = is_all_zero(base.data() + kinds.size() * piece);
+    kinds.push_back(is_zero ? Kind::zero : Kind::other);
   }
-  return found;
+  for (std::size_t i = 0; i < pieces; ++i) {
+    if (kinds[i] == Kind::changing) continue;
+    const std::byte* const now = begin + i * piece;
+    const bool is_same = kinds[i] == Kind::zero
+                             ? is_all_zero(now)
+                             : std::memcmp(now, base.data() + i * piece, piece) == 0;
+    if (is_same) [[likely]]
+      continue;
+    kinds[i] = Kind::changing;
+    changing.push_back(i);
+  }
 }
+
+}  // namespace
 
 std::size_t bytes_used() { return static_cast<std::size_t>(highest - begin); }
 std::size_t bytes_in_images() { return changing.size() * piece; }
 
-void save_all(bool all) { saves_all = all; }
-
 void Image::save() {
-  is_whole_ = saves_all;
-  if (is_whole_) {
-    bytes_.assign(begin, highest);
-    return;
-  }
+  find_changes();
   bytes_.resize(changing.size() * piece);
   for (std::size_t i = 0; i < changing.size(); ++i)
     std::memcpy(bytes_.data() + i * piece, begin + changing[i] * piece, piece);
 }
 
 void Image::restore() const {
-  if (is_whole_) {
-    std::memcpy(begin, bytes_.data(), bytes_.size());
-    std::memset(begin + bytes_.size(), 0,
-                static_cast<std::size_t>(highest - begin) - bytes_.size());
-    return;
-  }
+  find_changes();
   const std::size_t saved = bytes_.size() / piece;
   for (std::size_t i = 0; i < saved; ++i)
     std::memcpy(begin + changing[i] * piece, bytes_.data() + i * piece, piece);

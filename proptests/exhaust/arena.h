@@ -5,9 +5,9 @@
 // neither has to know.
 //
 // What stands outside (static objects, say) is not taken back. Most of what an allocator holds
-// never changes in a small scope (tables that are nearly empty), and copying all of it would cost
-// more than an operation does: so an image has only the pieces that were ever seen to change, and
-// whoever uses images looks now and then whether others have (find_changes).
+// never changes in a small scope (tables that are nearly empty), so an image has only the pieces
+// that were ever seen to differ from a base. Whether others do now is looked at before each save
+// and restore, so none is missed.
 //
 // One a process; not thread-safe.
 #pragma once
@@ -36,12 +36,6 @@ class Inside {
 void clear();
 // Images are of what differs from what the arena holds now.
 void set_base();
-// Looks at all that no image has so far, and gives how much of it has changed: images have that too
-// from now on. Until it was 0 after something was done, images saved and restored meanwhile are of
-// no use.
-std::size_t find_changes();
-// Images that are saved from now on have everything, or only those pieces.
-void save_all(bool all);
 std::size_t bytes_used();
 std::size_t bytes_in_images();  // In each.
 
@@ -52,8 +46,8 @@ class Image {
   void restore() const;
 
  private:
-  bool is_whole_ = false;
-  std::vector<std::byte> bytes_;  // Else of the pieces that ever changed, in the order of changing.
+  std::vector<std::byte>
+      bytes_;  // Of the pieces that ever changed, in the order in which they did.
 };
 
 }  // namespace arena

@@ -64,11 +64,6 @@ class Explorer {
     Choice choice;
   };
 
-  struct Seen {
-    Statements statements;
-    StepResult result;
-    SmallState after;
-  };
   // What is tried from one state.
   struct Tried {
     std::vector<New> found;
@@ -76,9 +71,7 @@ class Explorer {
     std::uint64_t transitions = 0;
     std::uint64_t failing_calls = 0;
     std::optional<Choice> broken;  // With this something did not hold.
-    std::vector<Seen> seen;        // For who observes.
     std::uint64_t ends_checked = 0;
-    SmallState before;
   };
 
   void start();
@@ -99,31 +92,9 @@ class Explorer {
   using Calls = std::array<std::uint8_t, driver_call_count>;
   Calls calls() const;
 
-  // Acts, again if need be, until it used nothing but images that have all that changes.
-  template <class Act>
-  void until_images_are_whole(Act act) {
-    for (bool is_whole = false; !is_whole;) {
-      if (careful_ > 0) --careful_;
-      arena::save_all(careful_ > 0);
-      is_whole = acts_on_whole_images(act);
-      if (is_whole) continue;
-      careful_ = careful_turns;
-      places_.resize(1);
-    }
-  }
-  template <class Act>
-  bool acts_on_whole_images(Act act) {
-    try {
-      act();
-      return arena::find_changes() == 0 || careful_ > 0;
-    } catch (const std::runtime_error&) {
-      if (arena::find_changes() == 0 || careful_ > 0) throw;
-      return false;
-    }
-  }
-
   bool expand(Index node);
   Tried try_all(const Place& from);
+  void observe(const SmallState& before) const;
   bool look_at(const Choice& choice, Tried& tried);
   bool holds_here(Tried& tried);
   void keep(Index node, const Tried& tried);
@@ -146,9 +117,6 @@ class Explorer {
   std::vector<Node> nodes_;
   StateTable table_;
   std::vector<Place> places_;  // The way to where we are.
-  // So often images are of everything: at the start, and where something new has changed.
-  static constexpr int careful_turns = 1000;
-  int careful_ = careful_turns;
 };
 
 void Explorer::start() {
@@ -249,16 +217,21 @@ void Explorer::for_each_next(const Place& from, Visit visit) {
 Explorer::Tried Explorer::try_all(const Place& from) {
   Tried tried;
   go_back(from);
-  if (options_.observe) tried.before = small_state(*world_, 0, streams_);
+  SmallState before;
+  if (options_.observe) before = small_state(*world_, 0, streams_);
   for_each_next(from, [&](const Choice& choice, bool holds) {
     ++tried.transitions;
     if (choice.fault != 0) ++tried.failing_calls;
-    if (holds && options_.observe)
-      tried.seen.push_back({said_, last_, small_state(*world_, 0, streams_)});
+    if (holds && options_.observe) observe(before);
     if (!holds || !look_at(choice, tried)) tried.broken = choice;
     return !tried.broken.has_value();
   });
   return tried;
+}
+
+void Explorer::observe(const SmallState& before) const {
+  const SmallState after = small_state(*world_, 0, streams_);
+  options_.observe({before, said_, last_, after});
 }
 
 // Of the state that was got to. False where it does not hold.
@@ -284,13 +257,8 @@ bool Explorer::holds_here(Tried& tried) {
 
 // False where something does not hold, or was found to be merged that is not the same.
 bool Explorer::expand(Index node) {
-  Tried tried;
-  until_images_are_whole([&] {
-    go_to(node);
-    tried = try_all(places_.back());
-  });
-  for (const Seen& seen : tried.seen)
-    options_.observe({tried.before, seen.statements, seen.result, seen.after});
+  go_to(node);
+  const Tried tried = try_all(places_.back());
   result_.transitions += tried.transitions;
   result_.failing_calls += tried.failing_calls;
   result_.ends_checked += tried.ends_checked;
@@ -337,19 +305,15 @@ std::vector<std::uint64_t> Explorer::numbers_after(const Place& from) {
 // From both ways to a state the same can happen.
 bool Explorer::check_merging(Index node, const Choice& choice) {
   ++result_.merges_checked;
-  std::vector<std::uint64_t> other;
-  std::vector<std::uint64_t> first;
-  until_images_are_whole([&] {
-    go_to(node);
-    try_choice(places_.back(), choice);
-    const std::uint64_t number = canonical(now());
-    save(StateTable::none);
-    const Place there = places_.back();
-    other = numbers_after(there);
-    places_.pop_back();
-    go_to(table_.find(number));
-    first = numbers_after(places_.back());
-  });
+  go_to(node);
+  try_choice(places_.back(), choice);
+  const std::uint64_t number = canonical(now());
+  save(StateTable::none);
+  const Place there = std::move(places_.back());
+  places_.pop_back();
+  const std::vector<std::uint64_t> other = numbers_after(there);
+  go_to(table_.find(number));
+  const std::vector<std::uint64_t> first = numbers_after(places_.back());
   if (first == other) return true;
   std::vector<Choice> way = way_to(node);
   way.push_back(choice);

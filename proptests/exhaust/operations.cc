@@ -1,7 +1,7 @@
 #include "operations.h"
 
 #include <algorithm>
-#include <optional>
+#include <stdexcept>
 
 #include "testing/machine.h"
 #include "testing/parser.h"
@@ -31,12 +31,38 @@ StreamNumber number_of(const Knowledge& gpu, StreamId stream) {
   return gpu.streams.find({0, stream.value});
 }
 
-// When the work that is put on streams is done, of what is not yet, in order.
-std::vector<Ticks> ends(const Knowledge& gpu) {
-  std::vector<Ticks> found;
-  gpu.streams.for_each([&](StreamNumber, const simulator::Point& tail) {
-    if (tail.done_at > gpu.now) found.push_back(tail.done_at);
+// What is known of the machine: as the allocator has it, and as the simulated GPU does.
+struct Sight {
+  const DeviceState& state;
+  const Knowledge& gpu;
+};
+
+// Calls act(const Sight&).
+template <class Act>
+auto look(const World& world, Act&& act) {
+  return world.machine().allocator().device(0).inspect([&](const DeviceState& state) {
+    return world.machine().gpu().inspect(
+        [&](const Knowledge& gpu) { return act(Sight{state, gpu}); });
   });
+}
+
+// When work is done that is not done yet, in order.
+std::vector<Ticks> ends(const Sight& sight) {
+  const Ticks now = sight.gpu.now;
+  std::vector<Ticks> found;
+  const auto note_end = [&](Ticks end) {
+    if (end > now) found.push_back(end);
+  };
+  sight.gpu.streams.for_each(
+      [&](StreamNumber, const simulator::Point& tail) { note_end(tail.done_at); });
+  sight.gpu.judge.accesses().for_each_cell(
+      [&](Span, const std::vector<simulator::Access>& accesses) {
+        for (const simulator::Access& access : accesses) note_end(access.done_at);
+      });
+  for (const auto& [stream, queue] : sight.state.queues.all()) {
+    for (const PendingEvent& pending : queue)
+      note_end(sight.gpu.events.find(pending.event)->recorded.done_at);
+  }
   std::ranges::sort(found);
   const auto rest = std::ranges::unique(found);
   found.erase(rest.begin(), rest.end());
@@ -70,8 +96,8 @@ Ticks start_of(const Knowledge& gpu, const Work& work) {
 }
 
 // The ends that the work may come before or after.
-std::vector<Ticks> later_ends(const Knowledge& gpu, Ticks start) {
-  std::vector<Ticks> later = ends(gpu);
+std::vector<Ticks> later_ends(const Sight& sight, Ticks start) {
+  std::vector<Ticks> later = ends(sight);
   std::erase_if(later, [&](Ticks end) { return end <= start; });
   return later;
 }
@@ -94,9 +120,7 @@ class Chooser {
       : scope_(now.scope), world_(now.world), streams_(now.streams) {}
 
   std::vector<Choice> of(const Book& book) {
-    world_.machine().allocator().device(0).inspect([&](const DeviceState& state) {
-      world_.machine().gpu().inspect([&](const Knowledge& gpu) { all(book, state, gpu); });
-    });
+    look(world_, [&](const Sight& sight) { all(book, sight); });
     return std::move(found_);
   }
 
@@ -106,7 +130,8 @@ class Chooser {
                       static_cast<std::uint8_t>(choice)});
   }
 
-  void all(const Book& book, const DeviceState& state, const Knowledge& gpu) {
+  void all(const Book& book, const Sight& sight) {
+    const DeviceState& state = sight.state;
     const std::int64_t active = state.heap.ledger().read().active.all.current;
     const int name = book.free_name();
     for (std::size_t size = 0; size < scope_.sizes.size(); ++size) {
@@ -116,9 +141,9 @@ class Chooser {
     }
     for (std::size_t block = 0; block < most_names; ++block) {
       if (const Block* live = state.heap.find_live(book.where[block]); live != nullptr)
-        add_of_block(block, *live, state, gpu);
+        add_of_block(block, *live, sight);
     }
-    if (!ends(gpu).empty()) add(Kind::advance);
+    if (!ends(sight).empty()) add(Kind::advance);
     if (scope_.polls && !state.queues.are_empty()) add(Kind::poll);
     if (scope_.empties) add(Kind::empty);
     for (std::size_t stream = 0; scope_.syncs && stream < streams_.size(); ++stream)
@@ -127,26 +152,26 @@ class Chooser {
       add(Kind::change, 0, 0, change);
   }
 
-  void add_of_block(std::size_t name, const Block& block, const DeviceState& state,
-                    const Knowledge& gpu) {
+  void add_of_block(std::size_t name, const Block& block, const Sight& sight) {
     add(Kind::free, name);
-    const auto uses = state.heap.uses(block);
+    const auto uses = sight.state.heap.uses(block);
     for (std::size_t stream = 0; stream < streams_.size(); ++stream) {
       const bool is_own = streams_[stream] == block.stream;
       const bool is_used = std::ranges::count(uses, StreamKey{0, streams_[stream]}) != 0;
       if (scope_.uses && !is_own && !is_used) add(Kind::use, name, stream);
       if (scope_.frees_on && !is_own) add(Kind::free_on, name, stream);
       if (scope_.works && (is_used || (is_own && scope_.works_on_own_stream)))
-        add_work(name, stream, block, gpu);
+        add_work(name, stream, block, sight);
     }
   }
 
-  void add_work(std::size_t name, std::size_t stream, const Block& block, const Knowledge& gpu) {
+  void add_work(std::size_t name, std::size_t stream, const Block& block, const Sight& sight) {
+    const Knowledge& gpu = sight.gpu;
     const Work work{number_of(gpu, block.stream),
                     number_of(gpu, streams_[stream]),
                     {block.ptr, block.requested_size}};
     if (has_unfinished(gpu, work)) return;
-    const std::size_t places = later_ends(gpu, start_of(gpu, work)).size() + 1;
+    const std::size_t places = later_ends(sight, start_of(gpu, work)).size() + 1;
     for (std::size_t place = 0; place < places; ++place) add(Kind::work, name, stream, place);
   }
 
@@ -162,31 +187,30 @@ std::string name_of(StreamId stream, const Situation& now) {
 }
 
 std::vector<Statement> work_statements(const Choice& choice, const Situation& now, Address where) {
-  const World& world = now.world;
-  const std::string on = stream_name(choice.stream);
-  std::vector<Statement> said;
-  world.machine().allocator().device(0).inspect([&](const Heap& heap) {
-    const Block& block = *heap.find_live(where);
-    world.machine().gpu().inspect([&](const Knowledge& gpu) {
-      const Work work{number_of(gpu, block.stream),
-                      number_of(gpu, now.streams[choice.stream]),
-                      {block.ptr, block.requested_size}};
-      const Ticks start = start_of(gpu, work);
-      const std::vector<Ticks> later = later_ends(gpu, start);
-      const Ticks after = choice.choice == 0 ? start : later[choice.choice - 1u];
-      const Ticks end = choice.choice == later.size() ? after + long_time
-                                                      : after + (later[choice.choice] - after) / 2;
-      if (needs_order(gpu, work))
-        said.push_back(say(testing::Order{name_of(block.stream, now), on}));
-      said.push_back(say(testing::Launch{on, {{name_of(choice.block), false}}, end - start}));
-    });
+  return look(now.world, [&](const Sight& sight) {
+    const Knowledge& gpu = sight.gpu;
+    const Block& block = *sight.state.heap.find_live(where);
+    const std::string on = stream_name(choice.stream);
+    const Work work{number_of(gpu, block.stream),
+                    number_of(gpu, now.streams[choice.stream]),
+                    {block.ptr, block.requested_size}};
+    const Ticks start = start_of(gpu, work);
+    const std::vector<Ticks> later = later_ends(sight, start);
+    const Ticks after = choice.choice == 0 ? start : later[choice.choice - 1u];
+    const Ticks room = choice.choice == later.size() ? 2 * long_time : later[choice.choice] - after;
+    if (room < 2) throw std::runtime_error("no time is left between two ends of work");
+    std::vector<Statement> said;
+    if (needs_order(gpu, work)) said.push_back(say(testing::Order{name_of(block.stream, now), on}));
+    const Ticks ticks = after + room / 2 - start;
+    said.push_back(say(testing::Launch{on, {{name_of(choice.block), false}}, ticks}));
+    return said;
   });
-  return said;
 }
 
 Statement advance_statement(const World& world) {
-  return world.machine().gpu().inspect(
-      [&](const Knowledge& gpu) { return say(testing::Advance{ends(gpu).front() - gpu.now}); });
+  return look(world, [](const Sight& sight) {
+    return say(testing::Advance{ends(sight).front() - sight.gpu.now});
+  });
 }
 
 std::vector<Statement> plain_statements(const Choice& choice, const Situation& now,
