@@ -35,11 +35,18 @@ struct alignas(64) Head {
 constexpr std::size_t piece = 256;
 
 std::byte* begin = nullptr;
-std::byte* highest = nullptr;       // Nothing was ever written from here on.
-std::vector<std::byte> base;        // Zero from its end on.
-std::vector<std::size_t> changing;  // Pieces that images have.
-enum class Kind : std::uint8_t { zero, other, changing };
-std::vector<Kind> kinds;  // By piece: what the base has there, or that it changes.
+std::byte* highest = nullptr;           // Nothing was ever written from here on.
+std::vector<std::byte> base;            // Zero from its end on.
+std::vector<std::size_t> changing;      // Pieces that images have.
+std::vector<std::uint8_t> is_changing;  // By piece.
+// Bytes that never changed, side by side.
+struct Run {
+  std::size_t begin = 0;
+  std::size_t end = 0;
+  bool is_zero = false;
+};
+std::vector<Run> runs;
+constexpr std::array<std::byte, 4096> zeros{};
 bool is_entered = false;
 
 Head& head() { return *reinterpret_cast<Head*>(begin); }
@@ -98,14 +105,6 @@ void give_back(void* memory) {
   head().free[mark.size_class] = room;
 }
 
-bool is_all_zero(const std::byte* from) {
-  std::array<std::uint64_t, piece / 8> words;
-  std::memcpy(words.data(), from, piece);
-  std::uint64_t any = 0;
-  for (const std::uint64_t word : words) any |= word;
-  return any == 0;
-}
-
 bool holds(const void* memory) {
   const auto place = reinterpret_cast<std::uintptr_t>(memory);
   const auto first = reinterpret_cast<std::uintptr_t>(begin);
@@ -129,36 +128,66 @@ void clear() {
   highest = head().top;
   base.clear();
   changing.clear();
-  kinds.clear();
+  is_changing.clear();
+  runs.clear();
 }
 
 void set_base() {
   base.assign(begin, head().top);
   changing.clear();
-  kinds.clear();
+  is_changing.clear();
+  runs.clear();
 }
 
 namespace {
 
-// An image of before has not what changes only now: that was as in the base.
-void find_changes() {
-  const auto pieces = (static_cast<std::size_t>(highest - begin) + piece - 1) / piece;
-  while (kinds.size() < pieces) {
-    base.resize((kinds.size() + 1) * piece);
-    const bool is_zero = is_all_zero(base.data() + kinds.size() * piece);
-    kinds.push_back(is_zero ? Kind::zero : Kind::other);
+// The run, unless it is empty, in steps that are compared fast.
+void add_run(Run run) {
+  while (run.begin < run.end) {
+    const std::size_t end = std::min(run.end, run.begin + zeros.size());
+    const std::byte* const from = base.data() + run.begin;
+    const bool is_zero = std::memcmp(from, zeros.data(), end - run.begin) == 0;
+    runs.push_back({run.begin, end, is_zero});
+    run.begin = end;
   }
-  for (std::size_t i = 0; i < pieces; ++i) {
-    if (kinds[i] == Kind::changing) continue;
-    const std::byte* const now = begin + i * piece;
-    const bool is_same = kinds[i] == Kind::zero
-                             ? is_all_zero(now)
-                             : std::memcmp(now, base.data() + i * piece, piece) == 0;
-    if (is_same) [[likely]]
+}
+
+void list_runs() {
+  base.resize(is_changing.size() * piece);
+  runs.clear();
+  Run run;
+  for (std::size_t i = 0; i < is_changing.size(); ++i) {
+    if (is_changing[i] == 0) {
+      run.end = (i + 1) * piece;
       continue;
-    kinds[i] = Kind::changing;
+    }
+    add_run(run);
+    run = {(i + 1) * piece, (i + 1) * piece, false};
+  }
+  add_run(run);
+}
+
+void note_changes(const Run& run) {
+  for (std::size_t i = run.begin / piece; i < run.end / piece; ++i) {
+    if (std::memcmp(begin + i * piece, base.data() + i * piece, piece) == 0) continue;
+    is_changing[i] = 1;
     changing.push_back(i);
   }
+}
+
+// An image of before has not what changes only now: that was as in the base.
+void find_changes() {
+  const std::size_t known = changing.size();
+  const auto pieces = (static_cast<std::size_t>(highest - begin) + piece - 1) / piece;
+  const bool is_more = is_changing.size() < pieces;
+  is_changing.resize(std::max(pieces, is_changing.size()));
+  if (is_more) list_runs();
+  for (const Run& run : runs) {
+    const std::byte* const as_before = run.is_zero ? zeros.data() : base.data() + run.begin;
+    if (std::memcmp(begin + run.begin, as_before, run.end - run.begin) != 0) [[unlikely]]
+      note_changes(run);
+  }
+  if (changing.size() != known) list_runs();
 }
 
 }  // namespace
