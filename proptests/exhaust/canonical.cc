@@ -20,8 +20,10 @@ using Knowledge = simulator::SimulatedGpu::Knowledge;
 using Words = std::vector<std::uint32_t>;
 using Order = std::vector<std::uint8_t>;  // At each place which stream stands there.
 
+__extension__ using Wide = unsigned __int128;
+
 std::uint64_t mix(std::uint64_t a, std::uint64_t b) {
-  const auto product = static_cast<unsigned __int128>(a) * b;
+  const Wide product = Wide{a} * b;
   return static_cast<std::uint64_t>(product) ^ static_cast<std::uint64_t>(product >> 64);
 }
 

@@ -6,15 +6,27 @@
 #include <memory>
 #include <set>
 
+#include "allocator/all_devices.h"
 #include "testing/liar_in_test.h"
 #include "testing/play.h"
 #include "testing/printer.h"
 
 namespace {
 
-using namespace cairn;
 using namespace cairn::exhaust;
-using testing::Liar;
+using cairn::CudaStatus;
+using cairn::DeviceIndex;
+using cairn::Done;
+using cairn::Driver;
+using cairn::DriverResult;
+using cairn::EventHandle;
+using cairn::Failure;
+using cairn::StreamRef;
+using cairn::testing::Liar;
+using cairn::testing::SmallBlock;
+using cairn::testing::SmallUse;
+using cairn::testing::SmallUseState;
+using cairn::testing::StepResult;
 
 Exploration explore_all_of(const char* name, const ExploreOptions& options = {}) {
   return explore(*find_scope(name), options);
@@ -23,7 +35,7 @@ Exploration explore_all_of(const char* name, const ExploreOptions& options = {})
 std::string in_words(const Exploration& seen) {
   if (!seen.finding) return "nothing found";
   return seen.finding->expected + "\n" + seen.finding->found + "\n" +
-         print_program(seen.finding->program);
+         cairn::testing::print_program(seen.finding->program);
 }
 
 TEST(Explore, TwoTinyScopesAreClosed) {
@@ -54,13 +66,13 @@ TEST(Explore, TellsOfEachTransition) {
   ExploreOptions options;
   std::uint64_t told = 0;
   std::uint64_t failed = 0;
-  std::set<testing::SmallUseState> uses;
+  std::set<SmallUseState> uses;
   options.observe = [&](const Transition& seen) {
     ++told;
-    if (seen.result.kind == testing::StepResult::Kind::failed) ++failed;
+    if (seen.result.kind == StepResult::Kind::failed) ++failed;
     EXPECT_FALSE(seen.statements.empty());
-    for (const testing::SmallBlock& block : seen.after.blocks)
-      for (const testing::SmallUse& use : block.uses) uses.insert(use.state);
+    for (const SmallBlock& block : seen.after.blocks)
+      for (const SmallUse& use : block.uses) uses.insert(use.state);
   };
   const Exploration seen = explore_all_of("tiny", options);
   EXPECT_EQ(told, seen.transitions);
@@ -87,8 +99,8 @@ TEST(Explore, FindsAnEventThatIsSaidToBeDoneTooEarly) {
   ASSERT_TRUE(seen.finding);
   EXPECT_EQ(seen.finding->expected, "violations == 0") << in_words(seen);
   // With a driver that does not lie the Program holds.
-  const testing::Played played = testing::play(seen.finding->program);
-  EXPECT_NE(played.result.kind, testing::StepResult::Kind::finding) << in_words(seen);
+  const cairn::testing::Played played = cairn::testing::play(seen.finding->program);
+  EXPECT_NE(played.result.kind, StepResult::Kind::finding) << in_words(seen);
 }
 
 TEST(Explore, FindsAnEventThatIsNotRecorded) {
@@ -120,7 +132,7 @@ TEST(Explore, FindsStatesThatAreNotTheSame) {
 
 TEST(Explore, FindsAHandThatMeddles) {
   ExploreOptions options;
-  options.world.meddle = [](AllDevices& allocator) {
+  options.world.meddle = [](cairn::AllDevices& allocator) {
     static_cast<void>(allocator.process_events(0));
   };
   EXPECT_TRUE(explore_all_of("tiny", options).finding);
