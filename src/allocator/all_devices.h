@@ -63,6 +63,9 @@ class AllDevices {
   int device_count() const { return static_cast<int>(devices_.size()); }
   // REQUIRES: 0 <= index < device_count().
   DeviceAllocator& device(DeviceIndex index) { return *devices_[static_cast<std::size_t>(index)]; }
+  const DeviceAllocator& device(DeviceIndex index) const {
+    return *devices_[static_cast<std::size_t>(index)];
+  }
   // Null where there is no such device.
   DeviceAllocator* find_device(DeviceIndex index);
 

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/units.h"
 #include "cairn/block_map.h"
 #include "cairn/errors.h"
@@ -28,6 +29,7 @@ class AllDevices;
 
 namespace cairn::testing {
 
+class Machine;
 class Observer;
 
 struct WorldOptions {
@@ -105,6 +107,10 @@ class World {
   std::vector<Span> spans_out(DeviceIndex device) const;
   // What the simulated GPU has left, in bytes; what the allocator holds is not.
   Bytes free_memory(DeviceIndex device) const;
+  // Allocator, simulated GPU and faults, to be looked at.
+  const Machine& machine() const;
+  // Which stream of its device a name is to the allocator; none: the name is not known.
+  std::optional<StreamId> stream(const std::string& name) const;
 
  private:
   class Impl;

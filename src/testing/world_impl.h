@@ -42,6 +42,7 @@ class World::Impl {
   std::uint64_t operations() const { return operations_; }
   const Deed& deed() const { return deed_; }
   Machine& machine() { return machine_; }
+  std::optional<StreamId> stream_id(const std::string& name) const { return streams_.id(name); }
 
  private:
   // A declared segment whose blocks are still to come.
