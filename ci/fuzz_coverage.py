@@ -1,4 +1,4 @@
-"""What the corpora and the properties reach of src/heap and src/allocator: lines, branches, MC/DC."""
+"""What corpora and properties reach of src/heap and src/allocator: lines, branches, MC/DC."""
 
 import json
 import os

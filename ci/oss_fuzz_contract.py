@@ -4,7 +4,7 @@ import configparser
 import re
 from pathlib import Path
 
-import yaml
+from fuzz_targets import Refused
 
 MODES = {"code-change", "batch", "prune", "coverage"}
 ACTION = "google/clusterfuzzlite/actions/"
@@ -49,6 +49,10 @@ def dictionaries(top):
 
 
 def read_yaml(file):
+    try:
+        import yaml  # Here, since --help is to be had without it. pylint: disable=C0415
+    except ImportError as error:
+        raise Refused("python3-yaml is not installed (ci/setup)") from error
     try:
         return yaml.safe_load(file.read_text())
     except (OSError, yaml.YAMLError) as error:
