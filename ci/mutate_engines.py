@@ -11,7 +11,7 @@ from pathlib import Path
 
 SMALLEST_LIMIT = 4.0  # Seconds of processor time; else ten times what it takes without a mutant.
 MEMORY = 6 << 30
-INVARIANT = re.compile(r"(?:invariant violated: |invariant |\b)([BSPHUGLEFDRT]\d{1,2}) \(")
+INVARIANT = re.compile(r"\b([A-Z]\d{1,2})(?: \(|: )")
 FAILED = re.compile(r"\[  FAILED  \] ([\w/]+\.[\w/]+)")
 
 
