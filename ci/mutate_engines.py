@@ -9,6 +9,9 @@ import time
 from dataclasses import dataclass, field
 from pathlib import Path
 
+TREE = Path(__file__).resolve().parent.parent / "build/mutants"
+BUILD = TREE / "build/dev"
+BUILD_THREADS = TREE / "build/threads"
 SMALLEST_LIMIT = 4.0  # Seconds of processor time; else ten times what it takes without a mutant.
 MEMORY = 6 << 30
 INVARIANT = re.compile(r"\b([A-Z]\d{1,2})(?: \(|: )")
@@ -18,12 +21,20 @@ FAILED = re.compile(r"\[  FAILED  \] ([\w/]+\.[\w/]+)")
 @dataclass(frozen=True)
 class Engine:
     """`tests`: a gtest program, of which only the tests that reach a mutant run; the filter says
-    which of its tests are this engine's. Else a program that is run as it is."""
+    which of its tests are this engine's. Else a program that is run as it is. `threads`: built with
+    ThreadSanitizer, and only for what changes locks."""
     name: str
     program: str
     tests: str = ""
     arguments: tuple = ()
     environment: tuple = ()
+    threads: bool = False
+
+    def binary(self):
+        return (BUILD_THREADS if self.threads else BUILD) / "bin" / self.program
+
+    def is_for(self, about_locks):
+        return about_locks or not self.threads
 
 
 RAPIDCHECK = (("RC_PARAMS", "seed=1 max_success=40 noshrink=1"),)
@@ -39,8 +50,13 @@ ENGINES = (
     Engine("soak", "soak", arguments=("--operations=30000", "--seed=1", "--no-shrink",
                                       "--folder=/tmp")),
     Engine("fault loop", "fault_loop", arguments=("--programs=2", "--operations=20", "--jobs=1")),
+    Engine("ThreadSanitizer", "allocator_test", "Threads*:*Locks*:UnlockedMalloc*", threads=True,
+           environment=(("TSAN_OPTIONS", "halt_on_error=1:exitcode=66"),)),
 )
-TARGETS = tuple(sorted({engine.program for engine in ENGINES}))
+
+
+def targets(threads):
+    return sorted({engine.program for engine in ENGINES if engine.threads == threads})
 
 
 @dataclass
@@ -64,10 +80,10 @@ class Verdict:
     output: str = field(default="", repr=False)
 
 
-def limited(seconds):
+def limited(seconds, memory):
     def limit():
         resource.setrlimit(resource.RLIMIT_CPU, (int(seconds) + 1, int(seconds) + 2))
-        resource.setrlimit(resource.RLIMIT_AS, (MEMORY, MEMORY))
+        resource.setrlimit(resource.RLIMIT_AS, (memory, memory))
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
     return limit
 
@@ -79,14 +95,17 @@ def spent(process):
     return usage.ru_utime + usage.ru_stime
 
 
-def run(command, environment, seconds, folder):
+def run(command, environment, seconds):
     """Runs it within so much processor time, and within ten times that on the wall."""
+    folder = TREE / "run"
     out = folder / f"out.{os.getpid()}.{time.monotonic_ns()}"
     wall = 10 * seconds + 60
+    memory = resource.RLIM_INFINITY if "TSAN_OPTIONS" in environment else MEMORY
     with open(out, "wb") as log:
         process = subprocess.Popen(
             ["timeout", "--signal=KILL", str(int(wall)), *command], stdin=subprocess.DEVNULL,
-            stdout=log, stderr=log, env={**os.environ, **environment}, preexec_fn=limited(seconds),
+            stdout=log, stderr=log, env={**os.environ, **environment}, 
+            preexec_fn=limited(seconds, memory),
             cwd=folder, start_new_session=True)
         used = spent(process)
     text = out.read_bytes()[-60000:].decode("utf-8", "replace")
@@ -98,12 +117,12 @@ def run(command, environment, seconds, folder):
     return Ran(status, used, over, text)
 
 
-def command_of(engine, tests, build, tree):
-    program = str(build / "bin" / engine.program)
+def command_of(engine, tests):
+    program = str(engine.binary())
     if engine.tests:
         return [program, "--gtest_fail_fast", "--gtest_brief=1",
                 "--gtest_filter=" + ":".join(tests)]
-    places = [str(tree / a) if (tree / a).exists() else a for a in engine.arguments]
+    places = [str(TREE / a) if (TREE / a).exists() else a for a in engine.arguments]
     return [program, *places]
 
 
@@ -113,6 +132,9 @@ def judged(engine, ran, invariants):
         return Verdict("timed out", engine.name, "", ran.seconds)
     by = next((i for i in INVARIANT.findall(ran.output) if i in invariants), "")
     test = FAILED.search(ran.output)
+    race = re.search(r"WARNING: ThreadSanitizer: [\w -]+", ran.output)
+    if race:
+        return Verdict("killed by oracle", engine.name, race[0][9:], ran.seconds, ran.output)
     if by:
         return Verdict("killed by invariant", engine.name, by, ran.seconds, ran.output)
     if test:
@@ -130,8 +152,8 @@ def oracle(output):
     return (said or lines or ["no word"])[-1][:80]
 
 
-def listed_tests(engine, build):
-    out = subprocess.run([str(build / "bin" / engine.program), "--gtest_list_tests",
+def listed_tests(engine):
+    out = subprocess.run([str(engine.binary()), "--gtest_list_tests",
                           f"--gtest_filter={engine.tests}"], text=True, stdout=subprocess.PIPE,
                          check=True).stdout
     suite, tests = "", []
@@ -144,10 +166,10 @@ def listed_tests(engine, build):
     return tests
 
 
-def reached_by(command, environment, folder, seconds=600.0):
+def reached_by(command, environment, seconds=600.0):
     """Runs it without a mutant: how long it takes, and the numbers of what it reaches."""
-    path = Path(folder) / f"reached.{time.monotonic_ns()}"
-    ran = run(command, {**environment, "CAIRN_MUTANT_REACHED": str(path)}, seconds, Path(folder))
+    path = TREE / "run" / f"reached.{time.monotonic_ns()}"
+    ran = run(command, {**environment, "CAIRN_MUTANT_REACHED": str(path)}, seconds)
     reached = []
     if path.exists():
         reached = [n for n, byte in enumerate(path.read_bytes()) if byte]

@@ -33,8 +33,11 @@ def equivalents():
 
 def faults_of_equivalents(mutants):
     """What is wrong with the file of arguments: entries that match no mutant, or too many."""
+    yield from faults_of(equivalents(), mutants)
+
+
+def faults_of(told, mutants):
     by_id = {m.id: m for m in mutants}
-    told = equivalents()
     for name, entry in told.items():
         mutant = by_id.get(name)
         if mutant is None:

@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor, as_completed
 
 from mutate_engines import (ENGINES, SMALLEST_LIMIT, Verdict, command_of, judged, listed_tests,
                             reached_by, run)
-from mutate_tree import BUILD, CANARY, TOP, TREE, Broken, digest, text_of
+from mutate_tree import CANARY, TOP, TREE, Broken, core_files, digest, text_of
 
 REACH = TREE / "reach.json"
 KEPT = TREE / "verdicts.jsonl"
@@ -38,7 +38,7 @@ class Reach:
         self.units = {}
 
     def learn(self, engines=ENGINES):
-        stamp = [[e.name, str(e), os.stat(BUILD / "bin" / e.program).st_mtime] for e in engines]
+        stamp = [[e.name, str(e), os.stat(e.binary()).st_mtime] for e in engines]
         if REACH.exists():
             kept = json.loads(REACH.read_text())
             if kept["stamp"] == stamp:
@@ -53,7 +53,7 @@ class Reach:
         return self
 
     def learn_one(self, engine):
-        tests = listed_tests(engine, BUILD) if engine.tests else [""]
+        tests = listed_tests(engine) if engine.tests else [""]
         with ThreadPoolExecutor(self.jobs) as pool:
             units = list(pool.map(lambda test: self.learn_unit(engine, test), tests))
         seconds = sum(u.seconds for u in units)
@@ -62,8 +62,7 @@ class Reach:
         return units
 
     def learn_unit(self, engine, test):
-        command = command_of(engine, [test], BUILD, TREE)
-        ran, reached = reached_by(command, dict(engine.environment), TREE / "run")
+        ran, reached = reached_by(command_of(engine, [test]), dict(engine.environment))
         if not ran.is_fine():
             raise Broken(f"{engine.name} fails without a mutant: {test} {ran.output[-1500:]}")
         return Unit(test, ran.seconds, reached)
@@ -80,14 +79,14 @@ class Runner:
 
     def attempt(self, engine, tests, number, seconds):
         environment = {**dict(engine.environment), "CAIRN_MUTANT": str(number)}
-        return run(command_of(engine, tests, BUILD, TREE), environment, seconds, TREE / "run")
+        return run(command_of(engine, tests), environment, seconds)
 
-    def kill(self, number):
+    def kill(self, mutant):
         """Which engine kills the mutant, and how; the first that does."""
-        late, used, reached = None, 0.0, False
+        late, used, reached, number = None, 0.0, False, mutant.number
         for engine in ENGINES:
             units = self.reach.of(engine, number)
-            if not units:
+            if not units or not engine.is_for(mutant.site.operator.startswith("lock")):
                 continue
             reached = True
             limit = max(SMALLEST_LIMIT, 10 * sum(u.seconds for u in units))
@@ -127,7 +126,7 @@ class Runner:
         began, done = time.monotonic(), 0
         with open(KEPT, "w" if fresh else "a", encoding="utf-8") as store:
             with ThreadPoolExecutor(self.jobs) as pool:
-                futures = {pool.submit(self.kill, m.number): m for m in left}
+                futures = {pool.submit(self.kill, m): m for m in left}
                 for future in as_completed(futures):
                     mutant, verdict = futures[future], future.result()
                     verdicts[mutant.id] = verdict
@@ -157,26 +156,27 @@ class Runner:
         return verdicts
 
     def historic(self, fault):
-        """Runs each engine, for a minute in all, up to the one whose words name what must kill."""
+        """Runs what reaches the fault, for a minute in all, up to what fails in the words that must
+        kill it; first the tests that have such a word in their name."""
+        about_locks = "ThreadSanitizer" in fault.kills
+        runs = [(not any(w in u.test for w in fault.kills), place, u.seconds, engine, u)
+                for place, engine in enumerate(ENGINES) if engine.is_for(about_locks)
+                for u in self.reach.of(engine, fault.number)]
         others, used = [], 0.0
-        for engine in ENGINES:
-            units = self.reach.of(engine, fault.number)
-            if not units or used >= HISTORIC_SECONDS:
+        for _, _, _, engine, unit in sorted(runs, key=lambda r: r[:3]):
+            if used >= HISTORIC_SECONDS:
+                break
+            ran = self.attempt(engine, [unit.test], fault.number, HISTORIC_SECONDS - used)
+            used += ran.seconds
+            if ran.is_fine():
                 continue
-            for some in portions(units, engine):
-                ran = self.attempt(engine, some, fault.number, max(1.0, HISTORIC_SECONDS - used))
-                used += ran.seconds
-                if ran.is_fine():
-                    continue
-                verdict = judged(engine, ran, self.invariants)
-                verdict.seconds = used
-                for wanted in fault.kills:
-                    if names(ran.output, wanted):
-                        verdict.by = wanted
-                        return verdict, others
-                others.append(f"{engine.name}: {verdict.by or verdict.result}")
-                if used >= HISTORIC_SECONDS:
-                    break
+            verdict = judged(engine, ran, self.invariants)
+            verdict.seconds = used
+            for wanted in fault.kills:
+                if not ran.out_of_time and names(f"{unit.test} {ran.output}", wanted):
+                    verdict.by = wanted
+                    return verdict, others
+            others.append(f"{unit.test or engine.name}: {verdict.by or verdict.result}")
         return Verdict("survived", seconds=used), others
 
 
@@ -187,15 +187,7 @@ def names(output, wanted):
     return wanted in output
 
 
-def portions(units, engine):
-    """Of tests: each alone, since the first that fails would end the run of all; cheapest first."""
-    if not engine.tests:
-        return [[units[0].test]]
-    return [[u.test] for u in sorted(units, key=lambda u: u.seconds)]
-
-
 def core_version():
     if not hasattr(core_version, "now"):
-        from mutate_tree import core_files  # pylint: disable=import-outside-toplevel
         core_version.now = digest(*(text_of(f) for f in core_files()))[:12]
     return core_version.now

@@ -127,7 +127,8 @@ def forest(changes, length):
         while open_nodes[-1].end < node.end or (open_nodes[-1].end <= node.begin
                                                 and open_nodes[-1] is not root):
             open_nodes.pop()
-        if open_nodes[-1].begin > node.begin:
+        siblings = open_nodes[-1].children
+        if siblings and siblings[-1].end > node.begin:
             raise ValueError(f"ranges cross at {node.begin}")
         open_nodes[-1].children.append(node)
         if node.begin != node.end:

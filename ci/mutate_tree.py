@@ -10,13 +10,12 @@ from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
+from mutate_engines import BUILD, BUILD_THREADS, TREE, targets
 from mutate_historic import historic_sites
 from mutate_sites import Change, Site, sites_in
 from mutate_text import GUARDED, HEADER, SOURCE, blamed, mutated, replaced
 
 TOP = Path(__file__).resolve().parent.parent
-TREE = TOP / "build/mutants"
-BUILD = TREE / "build/dev"
 FOLDERS = ("src/heap", "src/allocator")
 PER_FILE = 600  # Numbers of a file's mutants, so that a change of one file leaves others alone.
 CANARY = 1  # Aborts at once.
@@ -209,19 +208,26 @@ class Tree:
             texts = self.write_core()
             left = failed
 
-    def build(self, targets):
+    def build(self):
+        """Both builds: the one of all engines, and that of threads."""
+        self.build_one(BUILD, targets(False), [])
+        self.build_one(BUILD_THREADS, targets(True),
+                       ["-DCAIRN_INVARIANTS=constant", "-DCAIRN_SANITIZE=thread"])
+
+    def build_one(self, folder, programs, settings):
         texts = self.write_all()
-        configure(BUILD, [])
+        configure(folder, settings)
         while True:
-            done = subprocess.run(["cmake", "--build", str(BUILD), "--parallel",
-                                   os.environ.get("CAIRN_JOBS", str(len(os.sched_getaffinity(0)))),
-                                   "--target", *targets, "--", "-k", "0"], cwd=TOP, text=True,
-                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, check=False)
-            (TREE / "build.log").write_text(done.stdout)
+            jobs = os.environ.get("CAIRN_JOBS", str(len(os.sched_getaffinity(0))))
+            log = folder / "build.log"
+            with open(log, "w", encoding="utf-8") as out:
+                done = subprocess.run(["cmake", "--build", str(folder), "--parallel", jobs,
+                                       "--target", *programs, "--", "-k", "0"], cwd=TOP,
+                                      stdout=out, stderr=subprocess.STDOUT, check=False)
             if done.returncode == 0:
                 return
-            if not self.drop(done.stdout, texts):
-                raise Broken(f"the mutants do not build: {TREE / 'build.log'}")
+            if not self.drop(log.read_text(), texts):
+                raise Broken(f"the mutants do not build: {log}")
             self.report("some mutants do not compile; once more without them")
             texts = self.write_core()
 
