@@ -26,10 +26,8 @@ TEST(ThreadsShared, CallbacksComeAndGoWhileOthersAreAsked) {
   Callbacks callbacks;
   on_four_threads([&](std::uint64_t) {
     for (int round = 0; round < 200; ++round) {
-      int asked = 0;
-      int told = 0;
-      const CallbackId first = callbacks.add([&](int) { return ++asked > 0; });
-      const CallbackId second = callbacks.add([&](const Error&) { ++told; });
+      const CallbackId first = callbacks.add([](int) { return true; });
+      const CallbackId second = callbacks.add([](const Error&) {});
       std::string complaints;
       EXPECT_TRUE(callbacks.can_free_memory());
       EXPECT_TRUE(callbacks.free_memory(0, complaints));
