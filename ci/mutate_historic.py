@@ -20,7 +20,7 @@ class Fault:
 
 
 def historic_sites(first, text_of):
-    """The faults, numbered from `first`. Raises ValueError where an edit does not apply any more."""
+    """The faults, numbered from `first`. Raises ValueError where an edit does not apply."""
     if not TABLE.exists():
         return []
     faults = []

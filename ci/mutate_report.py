@@ -24,7 +24,7 @@ def equivalents():
     """The arguments, by the id of the mutant."""
     if not EQUIVALENT.exists():
         return {}
-    entries = tomllib.loads(EQUIVALENT.read_text())["mutant"]
+    entries = tomllib.loads(EQUIVALENT.read_text()).get("mutant", [])
     told = {entry["id"]: entry for entry in entries}
     if len(told) != len(entries):
         raise Broken(f"{EQUIVALENT.name} names a mutant twice")
@@ -55,21 +55,25 @@ def change_of(mutant):
            f"{mutant.site.new}"
 
 
+def is_dead(result):
+    return result.startswith(("killed", "crashed"))
+
+
 def counted(mutants, verdicts, told):
     """A Counter of results for each file."""
     files = {}
     for mutant in mutants:
         counts = files.setdefault(mutant.file, Counter())
         result = verdicts[mutant.id].result
-        is_dead = result.startswith(("killed", "crashed"))
-        counts["equivalent" if mutant.id in told and not is_dead else result] += 1
+        is_excused = mutant.id in told and not is_dead(result)
+        counts["equivalent" if is_excused else result] += 1
     return files
 
 
 def score(counts):
     """Of what is not equivalent, the part that was killed; what ran out of time was not."""
     all_of_them = sum(counts.values()) - counts["equivalent"]
-    killed = sum(n for result, n in counts.items() if result.startswith(("killed", "crashed")))
+    killed = sum(n for result, n in counts.items() if is_dead(result))
     return 100.0 * killed / all_of_them if all_of_them else 100.0
 
 
@@ -90,7 +94,7 @@ def row(name, counts, width):
 
 
 def by_engine(verdicts):
-    return Counter(v.engine for v in verdicts.values() if v.result.startswith(("killed", "crashed")))
+    return Counter(v.engine for v in verdicts.values() if is_dead(v.result))
 
 
 def by_invariant(verdicts):

@@ -37,20 +37,26 @@ class Reach:
         self.report, self.jobs = report, jobs
         self.units = {}
 
-    def learn(self, engines=ENGINES):
-        stamp = [[e.name, str(e), os.stat(e.binary()).st_mtime] for e in engines]
-        if REACH.exists():
-            kept = json.loads(REACH.read_text())
-            if kept["stamp"] == stamp:
-                self.units = {name: [Unit(*u) for u in units]
-                              for name, units in kept["units"].items()}
-                return self
-        for engine in engines:
-            self.units[engine.name] = self.learn_one(engine)
-        plain = {name: [[u.test, u.seconds, sorted(u.reached)] for u in units]
-                 for name, units in self.units.items()}
-        REACH.write_text(json.dumps({"stamp": stamp, "units": plain}))
+    def learn(self):
+        """Of each engine that is built; again only where it was built since."""
+        kept = json.loads(REACH.read_text()) if REACH.exists() else {}
+        for engine in ENGINES:
+            if not engine.binary().exists():
+                self.report(f"{engine.name}: not built, and left out")
+                continue
+            stamp = [str(engine), os.stat(engine.binary()).st_mtime]
+            known = kept.get(engine.name)
+            if known is None or known["stamp"] != stamp:
+                units = self.learn_one(engine)
+                known = {"stamp": stamp,
+                         "units": [[u.test, u.seconds, sorted(u.reached)] for u in units]}
+                kept[engine.name] = known
+                REACH.write_text(json.dumps(kept))
+            self.units[engine.name] = [Unit(*u) for u in known["units"]]
         return self
+
+    def engines(self):
+        return [engine for engine in ENGINES if engine.name in self.units]
 
     def learn_one(self, engine):
         tests = listed_tests(engine) if engine.tests else [""]
@@ -84,7 +90,7 @@ class Runner:
     def kill(self, mutant):
         """Which engine kills the mutant, and how; the first that does."""
         late, used, reached, number = None, 0.0, False, mutant.number
-        for engine in ENGINES:
+        for engine in self.reach.engines():
             units = self.reach.of(engine, number)
             if not units or not engine.is_for(mutant.site.operator.startswith("lock")):
                 continue
@@ -107,7 +113,7 @@ class Runner:
 
     def controls(self):
         """The canary dies in each engine, and without a mutant each is fine."""
-        for engine in ENGINES:
+        for engine in self.reach.engines():
             units = sorted(self.reach.units[engine.name], key=lambda u: u.seconds)[:3]
             tests = [u.test for u in units]
             seconds = max(SMALLEST_LIMIT, 10 * sum(u.seconds for u in units))
@@ -160,7 +166,7 @@ class Runner:
         kill it; first the tests that have such a word in their name."""
         about_locks = "ThreadSanitizer" in fault.kills
         runs = [(not any(w in u.test for w in fault.kills), place, u.seconds, engine, u)
-                for place, engine in enumerate(ENGINES) if engine.is_for(about_locks)
+                for place, engine in enumerate(self.reach.engines()) if engine.is_for(about_locks)
                 for u in self.reach.of(engine, fault.number)]
         others, used = [], 0.0
         for _, _, _, engine, unit in sorted(runs, key=lambda r: r[:3]):
