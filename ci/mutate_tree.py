@@ -236,8 +236,9 @@ def syntax_only(name):
     """What g++ says against a file of the copy; empty where nothing."""
     language = ["-xc++"] if name.endswith(".h") else []
     done = subprocess.run(["g++", "-std=c++20", "-fsyntax-only", "-w",
-                           "-fno-diagnostics-show-caret", "-Isrc", "-I.", "-DCAIRN_INVARIANT_LEVEL=3", *language, name], cwd=TREE,
-                          text=True, stderr=subprocess.PIPE, check=False)
+                           "-fno-diagnostics-show-caret", "-Isrc", "-I.",
+                           "-DCAIRN_INVARIANT_LEVEL=3", *language, name],
+                          cwd=TREE, text=True, stderr=subprocess.PIPE, check=False)
     return done.stderr if done.returncode else ""
 
 
