@@ -14,6 +14,7 @@ from mutate_tree import CANARY, TOP, TREE, Broken, core_files, digest, text_of
 
 REACH = TREE / "reach.json"
 KEPT = TREE / "verdicts.jsonl"
+QUICK = 0.1  # Seconds. Tests that take less run together.
 HISTORIC_SECONDS = 60.0
 AFTER_A_TIMEOUT = 2.0  # Then the engines that are left get so much, lest an endless loop cost much.
 
@@ -89,23 +90,25 @@ class Runner:
 
     def kill(self, mutant):
         """Which engine kills the mutant, and how; the first that does."""
-        late, used, reached, number = None, 0.0, False, mutant.number
+        late, used, reached = None, 0.0, False
+        about_locks = mutant.site.operator.startswith("lock")
         for engine in self.reach.engines():
-            units = self.reach.of(engine, number)
-            if not units or not engine.is_for(mutant.site.operator.startswith("lock")):
+            if not engine.is_for(about_locks):
                 continue
-            reached = True
-            limit = max(SMALLEST_LIMIT, 10 * sum(u.seconds for u in units))
-            ran = self.attempt(engine, [u.test for u in units], number,
-                               AFTER_A_TIMEOUT if late else limit)
-            used += ran.seconds
-            if ran.is_fine():
-                continue
-            verdict = judged(engine, ran, self.invariants)
-            verdict.seconds = used
-            if verdict.result != "timed out":
-                return verdict
-            late = late or verdict
+            for units in portions(self.reach.of(engine, mutant.number)):
+                reached = True
+                limit = max(SMALLEST_LIMIT, 10 * sum(u.seconds for u in units))
+                ran = self.attempt(engine, [u.test for u in units], mutant.number,
+                                   AFTER_A_TIMEOUT if late else limit)
+                used += ran.seconds
+                if ran.is_fine():
+                    continue
+                verdict = judged(engine, ran, self.invariants)
+                verdict.seconds = used
+                if verdict.result != "timed out":
+                    return verdict
+                late = late or verdict
+                break
         if late:
             late.seconds = used
             return late
@@ -184,6 +187,13 @@ class Runner:
                     return verdict, others
             others.append(f"{unit.test or engine.name}: {verdict.by or verdict.result}")
         return Verdict("survived", seconds=used), others
+
+
+def portions(units):
+    """What runs at once: all that is quick, then each of the others, the quickest first."""
+    quick = [u for u in units if u.seconds < QUICK]
+    slow = sorted((u for u in units if u.seconds >= QUICK), key=lambda u: u.seconds)
+    return [quick, *([u] for u in slow)] if quick else [[u] for u in slow]
 
 
 def names(output, wanted):

@@ -20,6 +20,7 @@ RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ARITHMETIC = {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "<<": ">>", ">>": "<<", "&": "|",
               "|": "&", "^": "&", "+=": "-=", "-=": "+=", "|=": "&=", "&=": "|="}
 STEPS = {"++": "--", "--": "++"}
+COMMUTATIVE = {"min", "max"}
 NEVER_RETURNS = {"throw_error"}
 Kind = cindex.CursorKind
 
@@ -190,7 +191,7 @@ class Finder:
             self.add("lock dropped", function, cursor, new)
         if cursor.spelling == "noted" and len(arguments) == 1:
             self.add("error check lost", function, cursor, self.text_of(arguments[0]))
-        if cursor.spelling == "move" or not self.is_here(cursor):
+        if cursor.spelling in COMMUTATIVE or not self.is_here(cursor):
             return
         self.swaps(arguments, function)
 
@@ -275,7 +276,7 @@ class Finder:
         name, kind = self.text_of(cursor), canonical(told.type)
         if kind == "cairn::Bytes":
             for sign in "+-":
-                self.add("bound", function, cursor, f"{name} {sign} ::cairn::Bytes{{1}}")
+                self.add("bound", function, cursor, f"{name} {sign} ::cairn::Bytes{{512}}")
         elif re.fullmatch(r"(unsigned )?(long|int|short|char)", kind):
             for sign in "+-":
                 self.add("bound", function, cursor, f"static_cast<{kind}>({name} {sign} 1)")

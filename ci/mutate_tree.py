@@ -208,11 +208,22 @@ class Tree:
             texts = self.write_core()
             left = failed
 
+    def stamp(self):
+        """Of which mutants a build is, by number and id."""
+        return digest(*(f"{m.number} {m.id}" for m in self.mutants),
+                      *(f"{f.number} {f.name}" for f in self.historic))
+
+    def expect_built(self):
+        built = TREE / "built"
+        if not built.exists() or built.read_text() != self.stamp():
+            raise Broken("build/mutants is of another version; run without --no-build")
+
     def build(self):
         """Both builds: the one of all engines, and that of threads."""
         self.build_one(BUILD, targets(False), [])
         self.build_one(BUILD_THREADS, targets(True),
                        ["-DCAIRN_INVARIANTS=constant", "-DCAIRN_SANITIZE=thread"])
+        write(TREE / "built", self.stamp())
 
     def build_one(self, folder, programs, settings):
         texts = self.write_all()
