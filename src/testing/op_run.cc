@@ -38,7 +38,7 @@ class Runner {
       goes_on = execute(*op);
     if (!run_.mistake && play_.result().kind != StepResult::Kind::finding) play_.finish();
     run_.result = play_.result();
-    run_.program = std::move(play_).as_it_went();
+    run_.program = play_.as_it_went();
     return std::move(run_);
   }
 
