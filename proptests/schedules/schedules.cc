@@ -172,7 +172,8 @@ int main(int count, char** arguments) {
                  "which, such as hit+free; default: every pair of those there are");
   app.add_option("--state", wanted.states,
                  "from which state: roomy, tight, waiting, unlocked, "
-                 "callbacks; default: each");
+                 "callbacks; default: each")
+      ->expected(1);
   app.add_flag("--triples", wanted.triples, "chosen triples in place of pairs");
   app.add_option("--preemptions", wanted.preemptions, "at most")->capture_default_str();
   app.add_option("--random", wanted.random, "so many random schedules of each instead (PCT)");
