@@ -20,6 +20,7 @@ Play::Play(const Program& declarations, const WorldOptions& options)
 bool Play::step(Statement statement) {
   statement.expected = ErrorCode::none;
   result_ = world_.step(statement);
+  bodies_ = world_.take_bodies();
   if (is_mistaken()) return true;
   if (result_.kind == StepResult::Kind::failed) statement.expected = result_.error;
   if (std::holds_alternative<During>(statement.operation))
@@ -31,18 +32,18 @@ bool Play::step(Statement statement) {
 
 void Play::write_bodies() {
   auto& statements = as_it_went_.statements;
-  for (RanBody& ran : world_.take_bodies()) {
+  for (const RanBody& ran : bodies_) {
     if (ran.is_parallel) {
-      std::get<Parallel>(statements.back().operation).body = std::move(ran.body);
+      std::get<Parallel>(statements.back().operation).body = ran.body;
       if (statements.size() > 1 && std::holds_alternative<Schedule>(statements.end()[-2].operation))
         statements.erase(statements.end() - 2);
       if (ran.schedule.empty()) continue;
       Statement schedule;
-      schedule.operation = Schedule{std::move(ran.schedule)};
+      schedule.operation = Schedule{ran.schedule};
       statements.insert(statements.end() - 1, std::move(schedule));
     } else {
       During& during = std::get<During>(statements[durings_[ran.which]].operation);
-      during.body = std::move(ran.body);
+      during.body = ran.body;
       if (!ran.made_no_sense) came_.insert(ran.which);
     }
   }

@@ -33,6 +33,8 @@ class Play {
     take_out_unmade();
     return std::move(as_it_went_);
   }
+  // That ran within the last step.
+  const std::vector<RanBody>& bodies() const { return bodies_; }
   // The last step made no sense, or is not supported.
   bool is_mistaken() const;
 
@@ -43,6 +45,7 @@ class Play {
 
   World world_;
   StepResult result_;
+  std::vector<RanBody> bodies_;
   Program as_it_went_;
   std::vector<std::size_t> durings_;  // Where they stand in as_it_went_, in order.
   std::set<std::size_t> came_;        // Those of them whose call came.

@@ -74,6 +74,8 @@ StepResult World::Impl::carry_out(const Statement& statement) {
 StepResult World::Impl::step(const Statement& statement) {
   ran_bodies_.clear();
   StepResult result = step_on(statement.thread.value_or(0), statement);
+  if (options_.lets_others_in && !std::holds_alternative<During>(statement.operation))
+    durings_.clear();
   return std::exchange(body_result_, std::nullopt).value_or(std::move(result));
 }
 

@@ -46,6 +46,9 @@ struct WorldOptions {
   // The bodies of `during` and `parallel` are played (testing/play.h): an operation in them that
   // fails as it had to is as good as one that does not, and what makes no sense is left out.
   bool plays_bodies = false;
+  // Of tapes (testing/op_run.h): other threads act while an allocation waits for the driver without
+  // the lock. A `during` is over with the statement after it, made or not.
+  bool lets_others_in = false;
   // Who is next in a `parallel` that has no `schedule`; null: the lowest that can run.
   std::function<int(const Scheduler::Point&)> choose;
   // Free-memory callbacks and an observer of failures are registered, which do nothing; for
