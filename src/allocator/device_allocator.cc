@@ -232,6 +232,8 @@ Result<Done, Error> DeviceAllocator::empty_cache() {
   return release_all_free(context(*state));
 }
 
+DeviceStats DeviceAllocator::stats() const { return state_.lock()->heap.ledger().read(); }
+
 std::optional<Error> DeviceAllocator::lost() const {
   const auto state = state_.lock();
   if (!state->lost) return std::nullopt;

@@ -22,6 +22,7 @@
 #include "testing/deed.h"
 #include "testing/difference.h"
 #include "testing/program.h"
+#include "testing/scheduler.h"
 
 namespace cairn {
 class AllDevices;
@@ -44,6 +45,18 @@ struct WorldOptions {
   std::function<std::unique_ptr<Driver>(Driver& recorded)> wrap_driver;
   std::function<void(AllDevices& allocator)> meddle;
 
+  // The bodies of `during` and `parallel` are played (testing/play.h): an operation in them that
+  // fails as it had to is as good as one that does not, and what makes no sense is left out.
+  bool plays_bodies = false;
+  // Of tapes (testing/op_run.h): other threads act while an allocation waits for the driver without
+  // the lock. A `during` is over with the statement after it, made or not.
+  bool lets_others_in = false;
+  // Who is next in a `parallel` that has no `schedule`; null: the lowest that can run.
+  std::function<int(const Scheduler::Point&)> choose;
+  // Free-memory callbacks and an observer of failures are registered, which do nothing; for
+  // Programs without `during`.
+  bool has_callbacks = false;
+
   // Makes what looks on while a World runs (a property, say); null: nobody does.
   std::function<std::unique_ptr<Observer>()> make_observer;
 };
@@ -64,6 +77,15 @@ struct StepResult {
   std::string why;
   int line = 0;  // Of the statement that is to blame.
   int column = 0;
+};
+
+// A body that ran in a step, as it went: what failed is expected to.
+struct RanBody {
+  std::size_t which = 0;  // Of the `during` statements so far, from 0.
+  bool is_parallel = false;
+  bool made_no_sense = false;  // The call of the `during` was made under a lock.
+  std::vector<Statement> body;
+  std::vector<int> schedule;  // Of a `parallel`, up to where the lowest is always next.
 };
 
 class World {
@@ -90,6 +112,9 @@ class World {
   // but for what stands on lost devices. REQUIRES: of this World nothing but notes() is asked
   // after.
   StepResult end();
+
+  // Those of the last step. Only of use where the bodies are played.
+  std::vector<RanBody> take_bodies();
 
   // What deserves a word and is no failure: faults that never came, warnings of the settings.
   std::vector<std::string> notes() const;
