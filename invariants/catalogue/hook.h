@@ -38,7 +38,7 @@ void report_condition(const Invariant& invariant, const char* condition, const c
                       int line);
 
 // Whether this thread is in a check that a guarded scope made.
-extern thread_local bool is_checking;
+extern constinit thread_local bool is_checking;
 
 class Checking {
  public:

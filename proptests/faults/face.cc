@@ -19,6 +19,7 @@
 #include "simulator/simulated_gpu.h"
 #include "strange_driver.h"
 #include "testing/difference.h"
+#include "testing/documented_errors.h"
 #include "watch.h"
 
 namespace cairn::faults {
@@ -265,7 +266,7 @@ WatchedCall lose_segment(Face& face, const std::optional<ErrorInMode>& error) {
   next_allocation_fails = false;
   const WatchedCall freed = machine.watched.calls.back();
   machine.faults.clear();
-  const bool is_lost = error && is_sticky(error->error);
+  const bool is_lost = error && testing::loses_device(error->error);
   face.expect("an allocation after it", is_lost ? ErrorCode::cuda_error : ErrorCode::none,
               [&] { machine.allocator->allocate({4 * mib, 0, nullptr}); });
   machine.allocator.reset();

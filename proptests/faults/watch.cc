@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "invariants/catalogue/hook.h"
+#include "testing/documented_errors.h"
 
 namespace cairn::faults {
 namespace {
@@ -54,7 +55,7 @@ template <class T>
 DriverResult<T> Watch::watched(WatchedCall call, DriverResult<T> result) {
   const invariants::Checking never_out_of_host_memory;
   if (!result) call.status = result.error();
-  if (is_sticky(call.status)) {
+  if (testing::loses_device(call.status)) {
     watched_.is_any_lost = true;
     if (is_own(call.call)) watched_.lost.insert(call.device);
   }

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "driver/cuda_errors.h"
+#include "invariants/model/cuda_codes.h"
 
 namespace cairn::testing {
 namespace {
@@ -41,11 +42,17 @@ void add_all(std::vector<DocumentedError>& errors, const CudaFunction& function,
 void add_earlier_work(std::vector<DocumentedError>& errors) {
   constexpr int past_all_codes = 1000;
   for (int code = 1; code < past_all_codes; ++code) {
-    if (is_sticky(static_cast<CudaStatus>(code))) add(errors, code, ErrorSource::earlier_work);
+    if (loses_device(static_cast<CudaStatus>(code))) add(errors, code, ErrorSource::earlier_work);
   }
 }
 
 }  // namespace
+
+bool loses_device(CudaStatus status) {
+  const int code = static_cast<int>(status);
+  return is_sticky(status) || model::is_sticky_code(code) ||
+         std::ranges::find(codes_that_end_the_process, code) != codes_that_end_the_process.end();
+}
 
 const std::vector<DriverCall>& calls_of_a_driver() {
   static const auto calls = [] {

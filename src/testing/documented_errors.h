@@ -17,6 +17,10 @@ enum class ErrorSource {
   earlier_work,  // The function may tell of work of before: any code that loses the device.
 };
 
+// Whether a device is of no more use after that code: as cuda.h says, as the allocator takes it, or
+// as the reference model does. Who asks here sees what the allocator overlooks.
+bool loses_device(CudaStatus status);
+
 struct DocumentedError {
   CudaStatus status;
   ErrorSource source;
