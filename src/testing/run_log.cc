@@ -122,8 +122,8 @@ class Scribe final : public Observer {
                        (segment.is_large ? " large:" : " small:");
     for (const BlockInfo& block : segment.blocks) {
       line += " " + cairn::in_words(Address{block.address}) + "+" +
-              std::to_string(block.size_bytes) + "/" +
-              std::to_string(block.requested_size_bytes) + "," + cairn::to_string(block.state);
+              std::to_string(block.size_bytes) + "/" + std::to_string(block.requested_size_bytes) +
+              "," + cairn::to_string(block.state);
     }
     say(line);
   }
