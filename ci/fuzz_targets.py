@@ -3,7 +3,7 @@
 import configparser
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
@@ -19,6 +19,7 @@ class Target:
     share: int = 1  # Of the time, beside the other targets, in each build it runs in.
     tape: bool = False  # Its inputs are tapes of operations; otherwise they are a text or a file.
     more_seeds: str = ""
+    seeded: bool = True  # It starts from its seeds, not from what was found before alone.
 
     @property
     def builds(self):
@@ -26,7 +27,7 @@ class Target:
 
     @property
     def seeds(self):
-        places = [Path("fuzz/corpus") / self.name]
+        places = [Path("fuzz/corpus") / self.name] if self.seeded else []
         if self.more_seeds:
             places.append(Path(self.more_seeds))
         return [place for place in places if place.is_dir()]
@@ -81,6 +82,11 @@ def targets_named(names):
         if name not in by_name:
             raise Refused(f"no such target: {name}; there are {', '.join(by_name)}")
     return [by_name[name] for name in dict.fromkeys(names or by_name)]
+
+
+def brief(targets):
+    """Those of tapes without their seeds, all of which would have to be run first."""
+    return [replace(target, seeded=not target.tape) for target in targets]
 
 
 def build(targets, configurations, out):
