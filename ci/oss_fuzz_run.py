@@ -81,7 +81,7 @@ def run_target(target, out, build, seconds):
             folder.mkdir()
         with zipfile.ZipFile(out / f"{target.name}_seed_corpus.zip") as zipped:
             zipped.extractall(seeds)
-        count = sum(1 for _ in seeds.iterdir())
+        count = sum(seed.stat().st_size > 0 for seed in seeds.iterdir())  # It skips empty ones.
         command = command_of(target, out, build, seconds, seeds)
         if build != "stub":
             command += [found, seeds]
@@ -102,7 +102,7 @@ def run_target(target, out, build, seconds):
             faults.append("left no profile")
     read = int((SEEDS.search(said) or REPLAYED.search(said) or [0, 0])[1])
     executed = int((EXECUTED.search(said) or REPLAYED.search(said) or [0, 0])[1])
-    if read != count:
+    if read < count:
         faults.append(f"reads {read} of {count} seeds")
     if executed < count:
         faults.append(f"runs {executed} of {count} seeds")

@@ -34,8 +34,8 @@ std::from_chars_result decimal_from_chars(const char* first, const char* last, d
   if (length == 0) return {first, std::errc::invalid_argument};
   const std::string_view read(decimal.c_str(), static_cast<std::size_t>(length));
   const bool is_named = read.find_first_of("iInN") != std::string_view::npos;
-  const bool has_digit = read.substr(0, read.find_first_of("eE")).find_first_of("123456789") !=
-                         std::string_view::npos;
+  const bool has_digit =
+      read.substr(0, read.find_first_of("eE")).find_first_of("123456789") != std::string_view::npos;
   if (!is_named && (std::isinf(value) || (value == 0 && has_digit)))
     return {first + length, std::errc::result_out_of_range};
   number = value;

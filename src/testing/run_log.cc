@@ -30,6 +30,15 @@ std::string in_words(const StepResult& result) {
   return text + "\n";
 }
 
+// A body within a statement: its lines as they went, and whose turn it was.
+std::string in_words(const RanBody& ran) {
+  std::string text = ran.is_parallel ? "  parallel" : "  during " + std::to_string(ran.which);
+  for (const int thread : ran.schedule) text += " " + std::to_string(thread);
+  text += ran.made_no_sense ? " made no sense\n" : "\n";
+  for (const Statement& statement : ran.body) text += "    " + print_statement(statement) + "\n";
+  return text;
+}
+
 // Every number of the statistics, under its name.
 using Numbers = std::vector<std::pair<std::string, std::int64_t>>;
 
@@ -122,8 +131,8 @@ class Scribe final : public Observer {
                        (segment.is_large ? " large:" : " small:");
     for (const BlockInfo& block : segment.blocks) {
       line += " " + cairn::in_words(Address{block.address}) + "+" +
-              std::to_string(block.size_bytes) + "/" +
-              std::to_string(block.requested_size_bytes) + "," + cairn::to_string(block.state);
+              std::to_string(block.size_bytes) + "/" + std::to_string(block.requested_size_bytes) +
+              "," + cairn::to_string(block.state);
     }
     say(line);
   }
@@ -156,7 +165,9 @@ bool RunLog::step() {
   }
   const Statement& statement = program_.statements[next_++];
   *text_ += std::to_string(next_) + ": " + print_statement(statement) + "\n";
-  conclude(play_.step(statement));
+  const bool goes_on = play_.step(statement);
+  for (const RanBody& ran : play_.bodies()) *text_ += in_words(ran);
+  conclude(goes_on);
   return true;
 }
 
