@@ -214,6 +214,8 @@ class Finder:
         if not operand or not self.is_here(operand[0]):
             return
         inner = self.text_of(operand[0])
+        if text[:2] in STEPS and parent is not None and parent.kind == Kind.FOR_STMT:
+            return  # It would never end.
         if text[:2] in STEPS:
             self.add("arithmetic", function, cursor, f"{STEPS[text[:2]]}{inner}")
         elif re.match("!(?!=)", text) and not is_condition(parent):

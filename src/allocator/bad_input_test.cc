@@ -100,6 +100,19 @@ TEST_F(BadInputTest, FreeingNullDoesNothing) {
   EXPECT_EQ(driver_.calls(), Calls{});
 }
 
+// A cached block would fit what such a size rounds to, were it looked for.
+TEST_F(BadInputTest, WhatIsCachedServesNoRequestThatCannotBe) {
+  allocator_.free(allocator_.allocate({1024}));
+  EXPECT_EQ(allocator_.allocate({0}), nullptr);
+  allocation_refused({1024, 0, nullptr, 3}, {"alignment"});
+  for (const std::size_t size : {exbi, size_max - 511, size_max}) {
+    Error why;
+    EXPECT_EQ(allocator_.try_allocate({size}, &why), nullptr);
+    EXPECT_EQ(why.code, ErrorCode::out_of_memory) << size;
+  }
+  EXPECT_EQ(allocator_.stats(0).allocation.all, (Stat{0, 1, 1, 1}));
+}
+
 TEST_F(BadInputTest, SizesAround32BitsAreNothingSpecial) {
   const std::vector<std::size_t> sizes{(1ull << 31) - 1, 1ull << 31, (1ull << 31) + 1,
                                        (1ull << 32) - 1, 1ull << 32, (1ull << 32) + 1};
@@ -139,6 +152,13 @@ TEST_F(BadInputTest, FromOneExbibyteItIsOutOfMemoryUnasked) {
 }
 
 // --- alignments and devices ---
+
+TEST_F(BadInputTest, ACachedBlockServesOnlyWhereItIsAlignedAsAsked) {
+  allocator_.allocate({512});
+  allocator_.free(allocator_.allocate({512}));
+  void* p = allocator_.allocate({512, 0, nullptr, 4096});
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % 4096, 0U);
+}
 
 TEST_F(BadInputTest, AlignmentsArePowersOfTwoUpTo2MiB) {
   for (const std::size_t alignment : {std::size_t{0}, std::size_t{3}, std::size_t{513},
