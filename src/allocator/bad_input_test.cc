@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -48,6 +49,7 @@ class BadInputTest : public testing::Test {
     EXPECT_EQ(why.code, thrown.code);
     EXPECT_EQ(why.cuda_code, thrown.cuda_code);
     EXPECT_EQ(why.message, thrown.message);
+    EXPECT_EQ(why.cuda_code, 0);  // No driver call failed.
     EXPECT_FALSE(twin(nullptr));
     for (const std::string& word : words) {
       EXPECT_NE(why.message.find(word), std::string::npos) << word << " in: " << why.message;
@@ -184,6 +186,31 @@ TEST_F(BadInputTest, DevicesAreThoseOfTheDriver) {
   }
 }
 
+TEST_F(BadInputTest, EveryCallThatNamesADeviceNamesOneThatIsThere) {
+  const std::vector<std::string> words{"no device 7: the driver has 2"};
+  refused<InvalidArgument>(
+      [&] { allocator_.forget_stream(7, stream(0x51)); },
+      [&](Error* why) { return allocator_.try_forget_stream(7, stream(0x51), why); }, words);
+  refused<InvalidArgument>([&] { allocator_.process_events(7); },
+                           [&](Error* why) { return allocator_.try_process_events(7, why); },
+                           words);
+  const std::vector<std::function<void()>> without_twin{
+      [&] { allocator_.set_memory_fraction(7, 0.5); },
+      [&] { static_cast<void>(allocator_.memory_fraction(7)); },
+      [&] { static_cast<void>(allocator_.stats(7)); },
+      [&] { static_cast<void>(allocator_.block_map(7)); },
+      [&] { allocator_.reset_peak_stats(7); },
+      [&] { allocator_.reset_accumulated_stats(7); }};
+  for (const auto& call : without_twin) {
+    try {
+      call();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const InvalidArgument& exception) {
+      EXPECT_NE(exception.error().message.find(words[0]), std::string::npos);
+    }
+  }
+}
+
 // --- pointers ---
 
 TEST_F(BadInputTest, AForeignPointer) {
@@ -228,6 +255,59 @@ TEST_F(BadInputTest, APointerOfTheOtherDeviceIsFreedThere) {
   EXPECT_EQ(allocator_.stats(1).allocation.all.current, 0);
   EXPECT_EQ(allocator_.stats(0).allocation.all.current, 1);
   free_refused(theirs, {"device 1"});
+}
+
+TEST_F(BadInputTest, AUseOfWhatIsNotLive) {
+  void* p = allocator_.allocate({1000});
+  for (void* bad : {plus(p, 8), pointer(64)}) {
+    refused<InvalidArgument>([&] { allocator_.record_stream(bad, stream(0x51)); },
+                             [&](Error* why) {
+                               return allocator_.try_record_stream(bad, stream(0x51),
+                                                                   Allocator::block_device, why);
+                             },
+                             {in_text(bad), "Not a live block"});
+  }
+}
+
+// --- streams that go by the driver's ids ---
+
+class BadInputByIdTest : public testing::Test {
+ protected:
+  static Options by_id() {
+    Options options;
+    options.stream_identity = StreamIdentity::id;
+    return options;
+  }
+  std::string why_not_freed(void* p) {
+    Error why;
+    EXPECT_FALSE(allocator_.try_free(p, 1000, stream(0x51), &why));
+    return why.message;
+  }
+
+  ScriptedDriver driver_{2};
+  Allocator allocator_{driver_, by_id()};
+};
+
+TEST_F(BadInputByIdTest, TheirDeviceIsThatOfALiveBlock) {
+  void* p = allocator_.allocate({1000, 1, stream(0x51)});
+  driver_.calls();
+  EXPECT_NE(why_not_freed(plus(p, 8)).find("8 bytes inside"), std::string::npos);
+  EXPECT_NE(why_not_freed(pointer(64)).find("no memory of this allocator"), std::string::npos);
+  EXPECT_EQ(driver_.calls(), Calls{});
+  allocator_.free(p, 1000, stream(0x51));
+  EXPECT_EQ(driver_.calls(), Calls{"stream_id 1 s0x51"});
+}
+
+TEST_F(BadInputByIdTest, OrTheOneThatIsNamed) {
+  void* p = allocator_.allocate({1000, 0, stream(0x51)});
+  driver_.calls();
+  allocator_.record_stream(p, stream(0x52), 1);
+  EXPECT_EQ(driver_.calls(), Calls{"stream_id 1 s0x52"});
+}
+
+TEST_F(BadInputByIdTest, FreeingNullAsksNothing) {
+  allocator_.free(nullptr, 5, stream(7));
+  EXPECT_EQ(driver_.calls(), Calls{});
 }
 
 // --- checked frees ---
