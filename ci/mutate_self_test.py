@@ -32,6 +32,20 @@ inline void note(int& seen, bool again) {
   }
 }
 inline int first(Guarded& guarded) { return *guarded.lock(); }
+struct Held {
+  int value = 1;
+  void let_go() const { const_cast<Held*>(this)->value = 2; }
+};
+struct Keeper {
+  Held lock();
+  Held unlocked();
+};
+inline int second(Keeper& keep) {
+  const auto held = keep.lock();
+  const int before = held.value;
+  if (held.value == before) return held.value;
+  return before;
+}
 """
 
 EXPECTED = """
@@ -64,6 +78,11 @@ note: statement deleted: break ->
 note: statement deleted: seen = 2 -> 
 note: statement deleted: seen = seen * 2 -> 
 first: lock dropped: guarded.lock() -> guarded.unlocked()
+second: always: held.value == before -> (bool(held.value == before), true)
+second: lock dropped: keep.lock() -> keep.unlocked()
+second: lock narrowed: const auto held = keep.lock(); -> held.let_go();
+second: never: held.value == before -> (bool(held.value == before), false)
+second: relation: held.value == before -> held.value != before
 """
 
 MAIN = """
@@ -75,6 +94,8 @@ inline bool mutant(int number) { return number == active; }
 }
 %s
 int* Guarded::lock() { static int x = 1; return &x; }
+Held Keeper::lock() { return {}; }
+Held Keeper::unlocked() { return {7}; }
 int* Guarded::unlocked() { static int x = 2; return &x; }
 int main(int, char** words) {
   ::cairn::active = std::atoi(words[1]);
@@ -84,7 +105,8 @@ int main(int, char** words) {
   int seen = 0;
   note(seen, true);
   Guarded guarded;
-  std::printf("%%d %%d", seen, first(guarded));
+  Keeper keeper;
+  std::printf("%%d %%d %%d", seen, first(guarded), second(keeper));
 }
 """
 

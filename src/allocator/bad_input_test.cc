@@ -211,6 +211,22 @@ TEST_F(BadInputTest, EveryCallThatNamesADeviceNamesOneThatIsThere) {
   }
 }
 
+TEST_F(BadInputTest, OptionsThatAreRefusedAreNoFailureOfCuda) {
+  Options options;
+  options.max_split_size_bytes = 1;
+  const std::vector<std::function<void()>> refusals{
+      [&] { Allocator(driver_, options); },
+      [&] { Allocator::from_settings(driver_, "nonsense:1"); }};
+  for (const auto& call : refusals) {
+    try {
+      call();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const InvalidArgument& exception) {
+      EXPECT_EQ(exception.error().cuda_code, 0);
+    }
+  }
+}
+
 // --- pointers ---
 
 TEST_F(BadInputTest, AForeignPointer) {
