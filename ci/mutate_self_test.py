@@ -33,8 +33,8 @@ inline void note(int& seen, bool again) {
 }
 inline int first(Guarded& guarded) { return *guarded.lock(); }
 struct Held {
-  int value = 1;
-  void let_go() const { const_cast<Held*>(this)->value = 2; }
+  int value() const;
+  void let_go() const;
 };
 struct Keeper {
   Held lock();
@@ -42,9 +42,8 @@ struct Keeper {
 };
 inline int second(Keeper& keep) {
   const auto held = keep.lock();
-  const int before = held.value;
-  if (held.value == before) return held.value;
-  return before;
+  const int before = held.value();
+  return before + held.value();
 }
 """
 
@@ -78,11 +77,9 @@ note: statement deleted: break ->
 note: statement deleted: seen = 2 -> 
 note: statement deleted: seen = seen * 2 -> 
 first: lock dropped: guarded.lock() -> guarded.unlocked()
-second: always: held.value == before -> (bool(held.value == before), true)
+second: arithmetic: before + held.value() -> before - held.value()
 second: lock dropped: keep.lock() -> keep.unlocked()
 second: lock narrowed: const auto held = keep.lock(); -> held.let_go();
-second: never: held.value == before -> (bool(held.value == before), false)
-second: relation: held.value == before -> held.value != before
 """
 
 MAIN = """
@@ -94,8 +91,11 @@ inline bool mutant(int number) { return number == active; }
 }
 %s
 int* Guarded::lock() { static int x = 1; return &x; }
-Held Keeper::lock() { return {}; }
-Held Keeper::unlocked() { return {7}; }
+static int kept = 0;
+int Held::value() const { return kept; }
+void Held::let_go() const { kept = 4; }
+Held Keeper::lock() { return kept = 3, Held{}; }
+Held Keeper::unlocked() { return kept = 7, Held{}; }
 int* Guarded::unlocked() { static int x = 2; return &x; }
 int main(int, char** words) {
   ::cairn::active = std::atoi(words[1]);
