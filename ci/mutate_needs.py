@@ -12,6 +12,8 @@ class Missing(Exception):
 
 def prepare():
     """Sees to it that the packages are there, by apt-get where it can."""
+    if subprocess.run(["ci/setup", "quickstart"], check=False).returncode:
+        raise Missing("ci/setup failed")
     here = Path("/usr/lib/python3/dist-packages/clang/cindex.py").exists()
     if here and Path("/usr/lib/llvm-19/lib/libclang-19.so.19").exists():
         return

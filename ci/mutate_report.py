@@ -50,6 +50,13 @@ def faults_of(told, mutants):
         yield f"{len(told)} of {len(mutants)} mutants are explained; at most 5 % may be"
 
 
+def explain(mutant, why):
+    entry = (("id", mutant.id), ("file", mutant.file), ("change", change_of(mutant)), ("why", why))
+    words = "\n".join(f"{key} = {json.dumps(value)}" for key, value in entry)
+    with open(EQUIVALENT, "a", encoding="utf-8") as file:
+        file.write(f"\n[[mutant]]\n{words}\n")
+
+
 def change_of(mutant):
     return f"{mutant.site.function}: {mutant.site.operator}: {mutant.site.old} -> " \
            f"{mutant.site.new}"

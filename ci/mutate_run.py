@@ -16,7 +16,7 @@ REACH = TREE / "reach.json"
 KEPT = TREE / "verdicts.jsonl"
 QUICK = 0.1  # Seconds. Tests that take less run together.
 HISTORIC_SECONDS = 60.0
-AFTER_A_TIMEOUT = 2.0  # Then the engines that are left get so much, lest an endless loop cost much.
+AFTER_A_TIMEOUT = 4.0  # Then the engines that are left get so much, lest an endless loop cost much.
 
 
 def invariants():

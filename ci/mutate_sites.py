@@ -214,6 +214,8 @@ class Finder:
         if not operand or not self.is_here(operand[0]):
             return
         inner = self.text_of(operand[0])
+        if text[:2] in STEPS and parent is not None and parent.kind == Kind.FOR_STMT:
+            return  # It would never end.
         if text[:2] in STEPS:
             self.add("arithmetic", function, cursor, f"{STEPS[text[:2]]}{inner}")
         elif re.match("!(?!=)", text) and not is_condition(parent):
@@ -296,18 +298,24 @@ class Finder:
         for place, child in enumerate(children):
             self.statement(child, function)
             held = re.match(r"const auto (\w+) = [\w.>-]+\.lock\(\);", self.text_of(child))
-            if held and child.kind == Kind.DECL_STMT and len(children) - place > 2:
-                begin = children[-1].extent.start.offset
-                old = " ".join(self.text_of(child).split())
-                new = f"if (MUTANT) {held[1]}.let_go();"
-                self.put("lock narrowed", function, old, f"{old} ... {held[1]}.let_go();",
-                         [Change(begin, begin, new, "insert")])
+            if held and child.kind == Kind.DECL_STMT:
+                self.narrowed(held[1], child, children[place + 1:], function)
             if (child.kind == Kind.DECL_STMT and
                     re.match(r"const std::lock_guard lock\(mutex_\);", self.text_of(child))):
                 new = ("std::unique_lock lock(mutex_, std::defer_lock); "
                        "if (!(MUTANT)) lock.lock();")
                 self.put("lock dropped", function, self.text_of(child), new,
                          [Change(*self.range_of(child), new, "text")])
+
+    def narrowed(self, name, lock, rest, function):
+        """The lock is let go before the last statement that uses what it guards."""
+        users = [c for c in rest if re.search(rf"\b{name}\b", self.text_of(c))]
+        if len(users) < 2:
+            return
+        begin = users[-1].extent.start.offset
+        old = " ".join(self.text_of(lock).split())
+        self.put("lock narrowed", function, old, f"{name}.let_go();",
+                 [Change(begin, begin, f"if (MUTANT) {name}.let_go();", "insert")])
 
     def statement(self, cursor, function):
         if not is_deletable(cursor) or not self.is_here(cursor):

@@ -183,7 +183,7 @@ class Tree:
         gone = set()
         by_number = {m.number: m for m in self.mutants}
         for name, numbers in lines.items():
-            name = name.removeprefix("build/mutants/")
+            name = name.split("build/mutants/")[-1]
             if name in texts:
                 gone |= {by_number[n].id for n in blamed(texts[name], numbers) if n in by_number}
         gone -= self.unborn
