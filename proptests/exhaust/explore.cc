@@ -352,17 +352,17 @@ Exploration Explorer::run() {
       result_.states_by_depth.push_back(nodes_.size() - level_end);
       level_end = static_cast<Index>(nodes_.size());
     }
-    const int depth = static_cast<int>(result_.states_by_depth.size()) - 1;
-    if ((most != 0 && depth >= most) || (options_.states != 0 && nodes_.size() >= options_.states))
+    result_.depth = static_cast<int>(result_.states_by_depth.size()) - 1;
+    if ((most != 0 && result_.depth >= most) ||
+        (options_.states != 0 && nodes_.size() >= options_.states))
       break;
     result_.is_closed = expand(node) && node + 1 == nodes_.size();
     if (options_.progress)
-      options_.progress({nodes_.size(), result_.transitions, nodes_.size() - node - 1, depth,
-                         table_.bytes() + nodes_.capacity() * sizeof(Node)});
+      options_.progress({nodes_.size(), result_.transitions, nodes_.size() - node - 1,
+                         result_.depth, table_.bytes() + nodes_.capacity() * sizeof(Node)});
   }
   if (level_end < nodes_.size()) result_.states_by_depth.push_back(nodes_.size() - level_end);
   result_.states = nodes_.size();
-  result_.depth = static_cast<int>(result_.states_by_depth.size()) - 1;
   return std::move(result_);
 }
 
