@@ -82,7 +82,7 @@ TEST(Canonical, WhatMattersCounts) {
           "poll -> cuda_error\n"};
   for (std::size_t i = 0; i < ways.size(); ++i)
     for (std::size_t j = 0; j < i; ++j)
-      EXPECT_NE(after(ways[i], true), after(ways[j], true)) << ways[i] << "and\n" << ways[j];
+      EXPECT_NE(after(ways[i]), after(ways[j])) << ways[i] << "and\n" << ways[j];
 }
 
 }  // namespace
