@@ -116,7 +116,7 @@ void tell(const Scope& scope, const Exploration& seen, double seconds) {
 }
 
 void tell_of_crash(const cairn::testing::Program& program) {
-  std::printf("\n# crashes at the last operation\n%s\n",
+  std::printf("\n# crashes at the last operation, or when all is given back after it\n%s\n",
               cairn::testing::print_program(program).c_str());
   std::fflush(stdout);
 }

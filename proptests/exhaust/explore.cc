@@ -337,7 +337,8 @@ void Explorer::found(std::vector<Choice> way, const std::string& otherwise) {
 
 void Explorer::tell_of_crash() {
   arena::leave();
-  Replay before = replay(scope_, way_to(places_.empty() ? 0 : places_.back().node), {});
+  Replay before =
+      replay(scope_, way_to(places_.empty() ? 0 : places_.back().node), {}, End::left_out);
   for (const Statement& statement : said_) before.program.statements.push_back(statement);
   options_.crashed(before.program);
 }

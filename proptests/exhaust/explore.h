@@ -46,8 +46,8 @@ struct ExploreOptions {
   testing::WorldOptions world;  // Checkers and maps are for each new state, whatever this says.
   std::function<void(const Progress&)> progress;  // Once for each state that was gone on from.
   std::function<void(const Transition&)> observe;
-  // The code crashes: the Program up to there, of which the last operation did not end. The process
-  // ends after it.
+  // The code crashes, at the last operation of this Program, or when all is given back after it.
+  // Then the process ends.
   std::function<void(const testing::Program&)> crashed;
 };
 
