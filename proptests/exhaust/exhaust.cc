@@ -115,6 +115,12 @@ void tell(const Scope& scope, const Exploration& seen, double seconds) {
   std::fflush(stdout);
 }
 
+void tell_of_crash(const cairn::testing::Program& program) {
+  std::printf("\n# crashes at the last operation, or when all is given back after it\n%s\n",
+              cairn::testing::print_program(program).c_str());
+  std::fflush(stdout);
+}
+
 Json evaluations() {
   Json json;
   for (const cairn::invariants::Invariant& each : cairn::invariants::all)
@@ -136,6 +142,7 @@ int explore_all(const Wanted& wanted, const std::vector<const Scope*>& scopes) {
   for (const Scope* scope : scopes) {
     ExploreOptions options = wanted.options;
     options.progress = Teller(scope->name, wanted.progress);
+    options.crashed = tell_of_crash;
     const auto start = std::chrono::steady_clock::now();
     const Exploration seen = cairn::exhaust::explore(*scope, options);
     const double seconds = since(start);

@@ -8,6 +8,7 @@
 
 #include "arena.h"
 #include "canonical.h"
+#include "crash.h"
 #include "operations.h"
 #include "replay.h"
 #include "state_table.h"
@@ -101,6 +102,7 @@ class Explorer {
   bool check_replay(Index node);
   bool check_merging(Index node, const Choice& choice);
   std::vector<std::uint64_t> numbers_after(const Place& from);
+  void tell_of_crash();
   void found(std::vector<Choice> way, const std::string& otherwise);
 
   const Scope& scope_;
@@ -122,7 +124,7 @@ class Explorer {
 void Explorer::start() {
   const std::vector<Choice> nowhere;
   const Replay first = replay(scope_, nowhere, options_.world);  // And all that is static is made.
-  if (first.is_finding()) return found(nowhere, first.result.found);
+  if (first.is_finding()) return found(nowhere, "");
   testing::WorldOptions options = options_.world;
   options.checkers = false;
   options.steps_between_maps = 0;
@@ -265,7 +267,7 @@ bool Explorer::expand(Index node) {
   if (tried.broken) {
     std::vector<Choice> way = way_to(node);
     way.push_back(*tried.broken);
-    found(std::move(way), "it holds in a World of its own, as it did not in the exploration");
+    found(std::move(way), "");
     return false;
   }
   const auto first = static_cast<Index>(nodes_.size());
@@ -288,7 +290,7 @@ bool Explorer::check_replay(Index node) {
   const std::vector<Choice> way = way_to(node);
   const Replay alone = replay(scope_, way, options_.world);
   if (!alone.is_finding() && table_.find(alone.number) == node) return true;
-  found(way, "in a World of its own it leads to another state");
+  found(way, alone.is_finding() ? "" : "in a World of its own it leads to another state");
   return false;
 }
 
@@ -325,14 +327,24 @@ void Explorer::found(std::vector<Choice> way, const std::string& otherwise) {
   testing::WorldOptions options = options_.world;
   options.steps_between_maps = 1;
   Replay alone = replay(scope_, way, options);
-  if (!alone.is_finding()) {
+  if (!alone.is_finding() || !otherwise.empty()) {
     alone.result.expected = "what the exploration takes for granted";
-    alone.result.found = otherwise;
+    alone.result.found =
+        otherwise.empty() ? "in a World of its own it holds, here it did not" : otherwise;
   }
   result_.finding = Finding{std::move(alone.program), alone.result.expected, alone.result.found};
 }
 
+void Explorer::tell_of_crash() {
+  arena::leave();
+  Replay before =
+      replay(scope_, way_to(places_.empty() ? 0 : places_.back().node), {}, End::left_out);
+  for (const Statement& statement : said_) before.program.statements.push_back(statement);
+  options_.crashed(before.program);
+}
+
 Exploration Explorer::run() {
+  const OnCrash on_crash(options_.crashed ? [this] { tell_of_crash(); } : std::function<void()>{});
   start();
   const int most = options_.depth != 0 ? options_.depth : scope_.depth;
   Index level_end = 1;  // The states from here on are a step further away.
@@ -341,17 +353,17 @@ Exploration Explorer::run() {
       result_.states_by_depth.push_back(nodes_.size() - level_end);
       level_end = static_cast<Index>(nodes_.size());
     }
-    const int depth = static_cast<int>(result_.states_by_depth.size()) - 1;
-    if ((most != 0 && depth >= most) || (options_.states != 0 && nodes_.size() >= options_.states))
+    result_.depth = static_cast<int>(result_.states_by_depth.size()) - 1;
+    if ((most != 0 && result_.depth >= most) ||
+        (options_.states != 0 && nodes_.size() >= options_.states))
       break;
     result_.is_closed = expand(node) && node + 1 == nodes_.size();
     if (options_.progress)
-      options_.progress({nodes_.size(), result_.transitions, nodes_.size() - node - 1, depth,
-                         table_.bytes() + nodes_.capacity() * sizeof(Node)});
+      options_.progress({nodes_.size(), result_.transitions, nodes_.size() - node - 1,
+                         result_.depth, table_.bytes() + nodes_.capacity() * sizeof(Node)});
   }
   if (level_end < nodes_.size()) result_.states_by_depth.push_back(nodes_.size() - level_end);
   result_.states = nodes_.size();
-  result_.depth = static_cast<int>(result_.states_by_depth.size()) - 1;
   return std::move(result_);
 }
 

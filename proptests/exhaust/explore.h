@@ -46,6 +46,9 @@ struct ExploreOptions {
   testing::WorldOptions world;  // Checkers and maps are for each new state, whatever this says.
   std::function<void(const Progress&)> progress;  // Once for each state that was gone on from.
   std::function<void(const Transition&)> observe;
+  // The code crashes, at the last operation of this Program, or when all is given back after it.
+  // Then the process ends.
+  std::function<void(const testing::Program&)> crashed;
 };
 
 // Something does not hold.
@@ -59,7 +62,7 @@ struct Exploration {
   std::uint64_t states = 0;
   std::uint64_t transitions = 0;
   std::uint64_t failing_calls = 0;  // Transitions in which a driver call failed by choice.
-  int depth = 0;                    // The longest of the shortest ways to a state.
+  int depth = 0;                    // All states are known that so many operations lead to.
   bool is_closed = false;           // Nothing else can happen.
   std::vector<std::uint64_t> states_by_depth;
   std::uint64_t ends_checked = 0;

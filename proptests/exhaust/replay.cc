@@ -55,7 +55,7 @@ std::vector<StreamId> streams_of(const Scope& scope, const World& world) {
 }
 
 Replay replay(const Scope& scope, const std::vector<Choice>& way,
-              const testing::WorldOptions& options) {
+              const testing::WorldOptions& options, End end) {
   const testing::Program first = world_of(scope);
   World world(first, options);
   Replay replay;
@@ -70,6 +70,7 @@ Replay replay(const Scope& scope, const std::vector<Choice>& way,
       if (!writer.step(std::move(statement), book)) return replay;
   }
   replay.number = canonical(now);
+  if (end == End::left_out) return replay;
   replay.result = world.finish();
   if (!replay.is_finding()) replay.result = world.wind_down();
   if (!replay.is_finding()) replay.result = world.end();

@@ -25,8 +25,9 @@ struct Replay {
   bool is_finding() const { return result.kind == testing::StepResult::Kind::finding; }
 };
 
-// What a step or the end finds is the result. At the end all is given back.
+// What a step or the end finds is the result. At the end all is given back, if it is to come.
+enum class End : bool { left_out, comes };
 Replay replay(const Scope& scope, const std::vector<Choice>& way,
-              const testing::WorldOptions& options);
+              const testing::WorldOptions& options, End end = End::comes);
 
 }  // namespace cairn::exhaust

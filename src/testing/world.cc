@@ -148,7 +148,9 @@ std::uint64_t World::operations() const { return impl_->operations(); }
 
 DeviceIndex World::device_count() const { return impl_->machine().allocator().device_count(); }
 const Machine& World::machine() const { return impl_->machine(); }
-std::optional<StreamId> World::stream(const std::string& name) const { return impl_->stream_id(name); }
+std::optional<StreamId> World::stream(const std::string& name) const {
+  return impl_->stream_id(name);
+}
 const Deed& World::deed() const { return impl_->deed(); }
 BlockMap World::map(DeviceIndex device) const {
   return impl_->machine().allocator().device(device).map();
