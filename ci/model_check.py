@@ -96,6 +96,7 @@ class Asked:
 
 
 def ask(stepper, transitions, lines=3):
+    """`lines`: how many strangers to tell of, or "first", to end at the first of them."""
     with open(transitions, encoding="utf-8") as lines_of_code:
         done = subprocess.run([stepper, str(lines)], stdin=lines_of_code, capture_output=True,
                               text=True, check=False)

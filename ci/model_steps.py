@@ -1,4 +1,5 @@
-"""C of a model, to be driven: what invariants/protocol/steps.h declares, over what murphi2c makes."""
+"""C of a model, to be driven: what invariants/protocol/steps.h declares, over what murphi2c makes
+of it."""
 
 import itertools
 import re

@@ -79,7 +79,7 @@ def replaced(text, old, new):
 
 
 def without_symmetry(text):
-    """Scalarsets as ranges: murphi2c 2022.08.20 has loops over scalarsets take one step too many."""
+    """Scalarsets as ranges: loops of murphi2c 2022.08.20 take one step too many over scalarsets."""
     return re.sub(r"scalarset\((\w+)\)", r"0..\1 - 1", text)
 
 

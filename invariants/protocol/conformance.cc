@@ -5,7 +5,8 @@
 // at most two that bear none. Rules of the world take no part: no work is on any stream, so that
 // what the driver answered is possible. Each state must keep the model's invariants.
 //
-// usage: conformance [LINES TO PRINT] < TRANSITIONS
+// usage: conformance [LINES TO PRINT | first] < TRANSITIONS
+// `first`: ends at the first transition that is none of the model.
 // Prints: transitions, states, transitions that are none of the model, and for each rule how often
 // it was a step. Exits 0 if all are, 1 if not, 2 where a line cannot be read.
 #include <cstdio>
@@ -104,6 +105,8 @@ class Conformance {
  public:
   explicit Conformance(int lines_to_print) : lines_to_print_(lines_to_print) {}
 
+  bool has_strangers() const { return strangers_ > 0; }
+
   void look_at(const std::string& text, const Line& line) {
     if (!fits(line.before) || !fits(line.after)) {
       ++outside_;
@@ -151,7 +154,8 @@ class Conformance {
 }  // namespace
 
 int main(int count, char** words) {
-  Conformance conformance(count > 1 ? std::atoi(words[1]) : 0);
+  const bool only_first = count > 1 && std::strcmp(words[1], "first") == 0;
+  Conformance conformance(count > 1 && !only_first ? std::atoi(words[1]) : 0);
   for (std::string text; std::getline(std::cin, text);) {
     Line line;
     if (!read(text, line)) {
@@ -159,6 +163,7 @@ int main(int count, char** words) {
       return 2;
     }
     conformance.look_at(text, line);
+    if (only_first && conformance.has_strangers()) break;
   }
   return conformance.tell();
 }

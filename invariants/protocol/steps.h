@@ -1,5 +1,5 @@
-/* A model, made C by murphi2c, as a thing to be driven: its variables as numbers, and each rule with
- * each choice of its parameters as a step. ci/model_steps.py writes what is declared here. */
+/* A model, made C by murphi2c, as a thing to be driven: its variables as numbers, and each rule
+ * with each choice of its parameters as a step. ci/model_steps.py writes what is declared here. */
 #ifndef CAIRN_INVARIANTS_PROTOCOL_STEPS_H
 #define CAIRN_INVARIANTS_PROTOCOL_STEPS_H
 

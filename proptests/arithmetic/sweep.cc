@@ -149,7 +149,10 @@ Swept rounding(Range range) {
   }
   for (std::size_t first = 0; first < 16; ++first) {
     Divisions mixed{};
-    for (std::size_t k = 0; k < 16; ++k) mixed[(first + 5 * k) % 16] = k == 0 ? 0 : power(k - 1);
+    for (int k = 0; k < 16; ++k) {
+      const std::size_t entry = (first + 5 * static_cast<std::size_t>(k)) % 16;
+      mixed[entry] = k == 0 ? 0 : power(k - 1);
+    }
     check.begin("mixed divisions " + std::to_string(first));
     rounding_of(mixed, first == 0 ? range : near_range, check);
   }

@@ -21,6 +21,7 @@ using namespace cairn::literals;
 
 // The sizes are of small requests: a segment is 2 MiB, and what is left of a block becomes one.
 constexpr std::array scopes{
+    Scope{"one_segment_of_2", 1, 2, 1, 1_MiB, ""},
     Scope{"two_segments", 2, 2, 1, 1_MiB, ""},
     Scope{"one_segment", 1, 4, 2, 512_KiB, ""},
     Scope{"without_the_lock", 2, 2, 1, 1_MiB, "release_lock_on_cudamalloc:True"},
