@@ -12,8 +12,20 @@
 namespace cairn::testing {
 namespace {
 
-constexpr int most_shortenings = 300;
-constexpr Bounds of_shortening{2, 3000};
+constexpr int most_shortenings = 120;
+constexpr std::uint64_t most_of_shortening = 3000;
+
+Played play_noted(const Program& program, const WorldOptions& options, Trail* trail) {
+  if (trail == nullptr) return play(program, options);
+  WorldOptions noted = options;
+  trail->length = 0;
+  noted.choose = [&options, trail](const Scheduler::Point& point) {
+    const int next = options.choose(point);
+    if (trail->length < Trail::most) trail->threads[trail->length++] = next;
+    return next;
+  };
+  return play(program, noted);
+}
 
 bool is_finding(const Played& played) { return played.result.kind == StepResult::Kind::finding; }
 
@@ -80,7 +92,7 @@ void improve(const Program& program, const WorldOptions& options, Found& best) {
     const bool is_better = std::pair(preemptions, steps_of_schedule(played.as_it_went)) <
                            std::pair(best.preemptions, steps_of_schedule(best.program));
     if (is_better) best = {std::move(played.result), std::move(played.as_it_went), preemptions};
-  } while (odometer.next() && ++schedules < of_shortening.schedules);
+  } while (odometer.next() && ++schedules < most_of_shortening);
 }
 
 }  // namespace
@@ -98,7 +110,7 @@ Explored explore(const Program& program, const WorldOptions& options, const Boun
   WorldOptions chosen = options;
   chosen.choose = [&](const Scheduler::Point& point) { return odometer.choose(point); };
   do {
-    Played played = play(program, chosen);
+    Played played = play_noted(program, chosen, bounds.trail);
     ++explored.schedules;
     explored.most_points = std::max<std::uint64_t>(explored.most_points, odometer.points());
     if (!is_finding(played)) continue;
@@ -110,9 +122,9 @@ Explored explore(const Program& program, const WorldOptions& options, const Boun
 }
 
 Explored explore_at_random(const Program& program, const WorldOptions& options,
-                           std::uint64_t schedules, std::uint64_t seed) {
+                           std::uint64_t schedules, std::uint64_t seed, Trail* trail) {
   constexpr int depth = 3;
-  Explored explored = explore(program, options, {0, 1});
+  Explored explored = explore(program, options, {0, 1, trail});
   while (!explored.found && explored.schedules < schedules) {
     Pct pct(seed + explored.schedules, depth, explored.most_points);
     WorldOptions chosen = options;
@@ -121,7 +133,7 @@ Explored explore_at_random(const Program& program, const WorldOptions& options,
       ++points;
       return pct.choose(point);
     };
-    Played played = play(program, chosen);
+    Played played = play_noted(program, chosen, trail);
     ++explored.schedules;
     explored.most_points = std::max(explored.most_points, points);
     if (is_finding(played))
@@ -133,13 +145,17 @@ Explored explore_at_random(const Program& program, const WorldOptions& options,
 Found shorten(const Found& found, const WorldOptions& options) {
   const std::string bucket = bucket_of(found.result);
   Found best = found;
+  const Program whole = program_of(lines_of(found.program));
+  int preemptions = 0;  // As few as will do.
+  while (preemptions < 2 && !explore(whole, options, {preemptions, most_of_shortening}).found)
+    ++preemptions;
   const auto finds = [&](const std::vector<Line>& lines) {
-    Explored explored = explore(program_of(lines), options, of_shortening);
+    Explored explored = explore(program_of(lines), options, {preemptions, most_of_shortening});
     if (!explored.found || bucket_of(explored.found->result) != bucket) return false;
     best = *std::move(explored.found);
     return true;
   };
-  static_cast<void>(shorten<Line>(lines_of(found.program), finds, most_shortenings));
+  static_cast<void>(shorten<Line>(lines_of(whole), finds, most_shortenings));
   const Program plain = program_of(lines_of(best.program));
   improve(plain, options, best);
   improve(with_threads_reversed(plain), options, best);

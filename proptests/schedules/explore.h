@@ -2,6 +2,7 @@
 // Not thread-safe.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
 
@@ -23,16 +24,24 @@ struct Explored {
   std::optional<Found> found;     // The first; then nothing else is run.
 };
 
+// Who had the turn so far, in memory that outlives a process that crashes; of the run under way.
+struct Trail {
+  static constexpr std::size_t most = 4096;
+  std::size_t length = 0;
+  int threads[most] = {};
+};
+
 struct Bounds {
   int preemptions = 2;
   std::uint64_t schedules = 1'000'000;
+  Trail* trail = nullptr;
 };
 
 // All schedules within the bounds.
 Explored explore(const Program& program, const WorldOptions& options, const Bounds& bounds = {});
 // So many random ones (Pct), from that seed on.
 Explored explore_at_random(const Program& program, const WorldOptions& options,
-                           std::uint64_t schedules, std::uint64_t seed);
+                           std::uint64_t schedules, std::uint64_t seed, Trail* trail = nullptr);
 
 // With fewer preemptions, fewer lines, fewer steps in its schedule. REQUIRES: it was found so.
 Found shorten(const Found& found, const WorldOptions& options);

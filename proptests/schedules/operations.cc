@@ -9,8 +9,8 @@ namespace cairn::testing {
 namespace {
 
 // On s1: a and b side by side in a segment of small blocks with room, u in one of large blocks with
-// room, which two other streams use, one of them for long. On s2: a segment that is free. 62 MiB
-// are taken.
+// room, which two other streams use, one of them for long, and v, which one uses. On s2: a segment
+// that is free. 62 MiB are taken.
 constexpr const char* cached = R"(
 alloc a 512KiB s1
 alloc b 512KiB s1
@@ -19,6 +19,9 @@ use u s2
 use u s3
 launch s2 u 5
 launch s3 u 50
+alloc v 512KiB s1
+use v s2
+launch s2 v 20
 alloc c 4MiB s2
 free c
 alloc d 4MiB s3
@@ -35,11 +38,10 @@ free p
 advance 3
 )";
 
-std::string with(const std::string& text, const std::string& name) {
-  std::string out = text;
-  for (auto at = out.find("{}"); at != std::string::npos; at = out.find("{}"))
-    out.replace(at, 2, name);
-  return out;
+std::string with(std::string text, const std::string& what, const std::string& instead) {
+  for (auto at = text.find(what); at != std::string::npos; at = text.find(what))
+    text.replace(at, what.size(), instead);
+  return text;
 }
 
 }  // namespace
@@ -55,8 +57,10 @@ const std::vector<NamedOperation>& named_operations() {
       {"free_of_neighbour", "free b"},
       {"free_checked", "free a size=512KiB stream=s1"},
       {"free_used", "free u"},
+      {"free_used_once", "free v"},
       {"free_on", "free b on s2"},
       {"use", "use a s2"},
+      {"hit_and_work", "alloc {} 512KiB s1\nT#: launch s1 {} 5"},
       {"forget_stream", "destroy_stream s3"},
       {"process_events", "poll"},
       {"empty_cache", "empty_cache"},
@@ -96,7 +100,8 @@ Program program_of(const StartState& state, const std::vector<NamedOperation>& o
   std::string text = state.lines + "parallel {\n";
   for (std::size_t i = 0; i < operations.size(); ++i) {
     const std::string number = std::to_string(i + 1);
-    text += "T" + number + ": " + with(operations[i].lines, "new" + number) + "\n";
+    std::string lines = with("T#: " + operations[i].lines, "{}", "new" + number);
+    text += with(std::move(lines), "#", number) + "\n";
   }
   auto program = parse_program(text + "}\n");
   if (program) return *program;

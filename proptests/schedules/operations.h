@@ -12,7 +12,7 @@ namespace cairn::testing {
 
 struct NamedOperation {
   std::string name;
-  std::string lines;  // `{}` stands for a name that no other thread binds.
+  std::string lines;  // `{}` stands for a name that no other thread binds, `#` for its number.
 };
 const std::vector<NamedOperation>& named_operations();
 

@@ -46,7 +46,8 @@ RACES = {
                  *[(line + LOCK, line + LATER + LOCK) for line in SIGNATURES]],
         FENCING: [
             ("namespace cairn {\n", "namespace cairn {\n\n" + EARLY),
-            ("  const auto recorded = state.noted(context_.driver.event_record(as, taken->event));\n",
+            ("  const auto recorded = "
+             "state.noted(context_.driver.event_record(as, taken->event));\n",
              "  recorded_later.emplace_back(as, taken->event);\n"
              "  const DriverResult<Done> recorded = Done{};\n"),
         ],

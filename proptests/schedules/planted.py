@@ -18,8 +18,8 @@ from pathlib import Path
 MOST_STEPS = 12
 # What is run at the same time, and from which state.
 PAIRS = {
-    "event_after_unlock": ("free_used+process_events", "roomy"),
-    "table_outside_lock": ("free_checked+free_checked", "roomy"),
+    "event_after_unlock": ("free_used_once+hit_and_work", "roomy"),
+    "table_outside_lock": ("free_checked+use", "roomy"),
     "statistic_without_lock": ("statistics+free", "roomy"),
 }
 SAID = re.compile(r"schedule of (\d+) steps, (\d+) preemptions")

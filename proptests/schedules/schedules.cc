@@ -1,10 +1,17 @@
 // Explores the schedules of public operations that run at the same time.
+#include <sys/mman.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
+#include <cstring>
 #include <fstream>
 #include <iterator>
+#include <new>
 #include <nlohmann/json.hpp>
 #include <string>
 #include <utility>
@@ -56,6 +63,15 @@ struct Row {
   bool found = false;
 };
 
+// What a process tells the one that began it.
+struct Shared {
+  Trail trail;
+  std::uint64_t schedules = 0;
+  std::uint64_t most_points = 0;
+  double seconds = 0;
+  bool found = false;
+};
+
 const NamedOperation* find_operation(const std::string& name) {
   for (const NamedOperation& each : named_operations())
     if (each.name == name) return &each;
@@ -93,14 +109,14 @@ std::vector<std::vector<NamedOperation>> all_sets(const Wanted& wanted) {
   return sets;
 }
 
-Row run(const Task& task, const Wanted& wanted) {
+Row explore_task(const Task& task, const Wanted& wanted, Trail* trail) {
   WorldOptions options;
   options.has_callbacks = task.state.has_callbacks;
   const Program program = program_of(task.state, task.operations);
   const auto begin = std::chrono::steady_clock::now();
-  const Explored explored = wanted.random != 0
-                                ? explore_at_random(program, options, wanted.random, wanted.seed)
-                                : explore(program, options, {wanted.preemptions, 1'000'000});
+  const Explored explored =
+      wanted.random != 0 ? explore_at_random(program, options, wanted.random, wanted.seed, trail)
+                         : explore(program, options, {wanted.preemptions, 1'000'000, trail});
   const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - begin;
   if (explored.found) {
     const Found shortest = shorten(*explored.found, options);
@@ -123,6 +139,51 @@ nlohmann::json as_json(const Row& row) {
           {"preemptions", row.preemptions},
           {"seconds", row.seconds},
           {"found", row.found}};
+}
+
+// What crashed or ran for ever: the Program, with the schedule as far as it came.
+Row tell_of_crash(const Task& task, const Wanted& wanted, const Trail& trail, int status) {
+  Program program = program_of(task.state, task.operations);
+  Statement schedule;
+  schedule.operation = Schedule{{trail.threads, trail.threads + trail.length}};
+  if (trail.length != 0) program.statements.insert(program.statements.end() - 1, schedule);
+  std::fprintf(stderr, "# %s from %s: %s\n%s", task.name().c_str(), task.state.name.c_str(),
+               WIFSIGNALED(status) ? strsignal(WTERMSIG(status)) : "the process ended",
+               print_program(program).c_str());
+  return {task.name(), task.state.name, 0, 0, wanted.preemptions, 0, true};
+}
+
+// In a process of its own, which a fault may crash, or keep busy for ever.
+Row run(const Task& task, const Wanted& wanted) {
+  void* shared =
+      mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+  if (shared == MAP_FAILED) return explore_task(task, wanted, nullptr);
+  auto* both = new (shared) Shared;
+  const pid_t child = fork();
+  if (child == 0) {
+    const rlim_t most = 120 + wanted.random / 100;
+    const rlimit limit{most, most};  // Of its time on a processor, in seconds.
+    setrlimit(RLIMIT_CPU, &limit);
+    const Row row = explore_task(task, wanted, &both->trail);
+    both->schedules = row.schedules;
+    both->most_points = row.most_points;
+    both->seconds = row.seconds;
+    both->found = row.found;
+    std::fflush(nullptr);
+    _exit(0);
+  }
+  int status = 1;
+  while (child > 0 && waitpid(child, &status, 0) < 0) {
+  }
+  Row row{task.name(),        task.state.name, both->schedules, both->most_points,
+          wanted.preemptions, both->seconds,   both->found};
+  if (child < 0) {
+    row = explore_task(task, wanted, nullptr);
+  } else if (status != 0) {
+    row = tell_of_crash(task, wanted, both->trail, status);
+  }
+  munmap(shared, sizeof(Shared));
+  return row;
 }
 
 int run_program(const std::string& name) {

@@ -199,6 +199,10 @@ class World::Impl final : public DriverHook {
   void run_body(const OpenDuring& open);
   std::optional<StepResult> unmade_during() const;
   // Of `parallel`.
+  Scheduler::Outcome run_together(const Parallel& parallel, Together& together);
+  int next_thread(Together& together, const Scheduler::Point& point) const;
+  void write_body(const Parallel& parallel, const Together& together,
+                  const std::vector<int>& schedule);
   void run_lines(int thread, const std::vector<const Statement*>& lines);
   StepResult conclude_parallel(Together& together, const std::string& fault);
   int rank_of(const void* mutex) const;

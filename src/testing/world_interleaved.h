@@ -46,6 +46,7 @@ struct World::Impl::Together {
     bool is_kept = false;
   };
 
+  std::vector<int> schedule;  // That it is to keep to.
   std::uint64_t next_ticket = 1;
   std::vector<std::unique_ptr<Operation>> history;
   std::vector<GivenUp> given_up;

@@ -39,25 +39,35 @@ StepResult World::Impl::act(const Parallel& parallel) {
   if (!Scheduler::exists()) return unsupported("`parallel` is for the program schedules alone");
   if (device_count() != 1) return unsupported("`parallel` is for one device so far");
   if (!durings_.empty()) return mistake("the call of a `during` before this was not made");
+  if (parallel.body.empty()) return ok();
   Together together;
+  together.schedule = std::exchange(schedule_, {});
+  const Carried mine = now_;
+  const Scheduler::Outcome outcome = run_together(parallel, together);
+  now_ = mine;
+  now_.operated = true;
+  now_.changed_streams = true;
+  now_.was_parallel = true;
+  is_stuck_ = outcome.is_stuck;
+  write_body(parallel, together, outcome.schedule);
+  if (together.mistake) return mistake(*together.mistake);
+  if (!is_stuck_) take_again(together);
+  for (const Statement& statement : parallel.body) {
+    const auto found = together.results.find(&statement);
+    if (found == together.results.end() || found->second.line != 0) continue;
+    found->second.line = statement.line;
+    found->second.column = statement.column;
+  }
+  return conclude_parallel(together, outcome.fault);
+}
+
+Scheduler::Outcome World::Impl::run_together(const Parallel& parallel, Together& together) {
   std::map<int, std::vector<const Statement*>> lines;
   for (const Statement& statement : parallel.body)
     lines[statement.thread.value_or(0)].push_back(&statement);
-  if (lines.empty()) return ok();
-
-  const std::vector<int> schedule = std::exchange(schedule_, {});
-  const auto choose = [&](const Scheduler::Point& point) {
-    const std::size_t step = together.lowest.size();
-    together.lowest.push_back(point.can_run.front());
-    if (step >= schedule.size())
-      return options_.choose && schedule.empty() ? options_.choose(point) : point.can_run.front();
-    const int next = schedule[step];
-    if (std::ranges::find(point.can_run, next) != point.can_run.end()) return next;
-    together.mistake = "thread " + std::to_string(next) + " cannot run at step " +
-                       std::to_string(step + 1) + " of the schedule";
-    return -1;
-  };
-  const Carried mine = now_;
+  Scheduler::Bodies bodies;
+  for (const auto& [thread, own] : lines)
+    bodies[thread] = [this, thread = thread, &own = own] { run_lines(thread, own); };
   const void* whole = whole_lock(machine_.allocator().device(0));
   const auto note_left = [&](int, const void* mutex) {
     Operation* operation = Operation::of_this_thread();
@@ -65,44 +75,42 @@ StepResult World::Impl::act(const Parallel& parallel) {
     operation->sections.push_back(
         {together.next_ticket++, mutex == whole, operation->deed.calls.size()});
   };
-  const Scheduler::Watch watch{choose, note_left,
-                               [this](const void* mutex) { return rank_of(mutex); }};
-  Scheduler::Bodies bodies;
-  for (const auto& [thread, own] : lines)
-    bodies[thread] = [this, thread = thread, &own = own] { run_lines(thread, own); };
+  const Scheduler::Watch watch{
+      [&](const Scheduler::Point& point) { return next_thread(together, point); }, note_left,
+      [this](const void* mutex) { return rank_of(mutex); }};
   together_ = &together;
-  const Scheduler::Outcome outcome = Scheduler::run(bodies, watch);
+  Scheduler::Outcome outcome = Scheduler::run(bodies, watch);
   together_ = nullptr;
-  now_ = mine;
-  now_.operated = true;
-  now_.changed_streams = true;
-  now_.was_parallel = true;
-  is_stuck_ = outcome.is_stuck;
+  return outcome;
+}
 
-  RanBody ran{0, true, false, {}, outcome.schedule};
+int World::Impl::next_thread(Together& together, const Scheduler::Point& point) const {
+  const std::size_t step = together.lowest.size();
+  together.lowest.push_back(point.can_run.front());
+  if (together.schedule.empty() && options_.choose) return options_.choose(point);
+  if (step >= together.schedule.size()) return point.can_run.front();
+  const int next = together.schedule[step];
+  if (std::ranges::find(point.can_run, next) != point.can_run.end()) return next;
+  together.mistake = "thread " + std::to_string(next) + " cannot run at step " +
+                     std::to_string(step + 1) + " of the schedule";
+  return -1;
+}
+
+void World::Impl::write_body(const Parallel& parallel, const Together& together,
+                             const std::vector<int>& schedule) {
+  RanBody ran{0, true, false, {}, schedule};
   while (!ran.schedule.empty() && ran.schedule.back() == together.lowest[ran.schedule.size() - 1])
     ran.schedule.pop_back();
   for (const Statement& statement : parallel.body) {
-    const auto result = together.results.find(&statement);
-    if (result == together.results.end()) continue;
-    if (result->second.kind == Kind::mistake || result->second.kind == Kind::unsupported) continue;
-    ran.body.push_back(statement);
-    if (options_.plays_bodies) ran.body.back().expected = ErrorCode::none;
-    if (result->second.kind == Kind::failed) ran.body.back().expected = result->second.error;
-  }
-  ran_bodies_.push_back(std::move(ran));
-  if (together.mistake) return mistake(*together.mistake);
-  if (!is_stuck_) take_again(together);
-  for (const Statement& statement : parallel.body) {
     const auto found = together.results.find(&statement);
     if (found == together.results.end()) continue;
-    StepResult& result = found->second;
-    if (result.line == 0) {
-      result.line = statement.line;
-      result.column = statement.column;
-    }
+    const StepResult& result = found->second;
+    if (result.kind == Kind::mistake || result.kind == Kind::unsupported) continue;
+    ran.body.push_back(statement);
+    if (options_.plays_bodies) ran.body.back().expected = ErrorCode::none;
+    if (result.kind == Kind::failed) ran.body.back().expected = result.error;
   }
-  return conclude_parallel(together, outcome.fault);
+  ran_bodies_.push_back(std::move(ran));
 }
 
 // On a thread of the process of their own.
