@@ -49,7 +49,9 @@ class BadInputTest : public testing::Test {
     EXPECT_EQ(why.code, thrown.code);
     EXPECT_EQ(why.cuda_code, thrown.cuda_code);
     EXPECT_EQ(why.message, thrown.message);
-    EXPECT_EQ(why.cuda_code, 0);  // No driver call failed.
+    if (why.code == ErrorCode::invalid_argument) {
+      EXPECT_EQ(why.cuda_code, 0);  // CUDA has no part in it.
+    }
     EXPECT_FALSE(twin(nullptr));
     for (const std::string& word : words) {
       EXPECT_NE(why.message.find(word), std::string::npos) << word << " in: " << why.message;
