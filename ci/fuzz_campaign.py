@@ -13,6 +13,7 @@ PULSE = re.compile(r"#(\d+)\s+[A-Za-z]+\s.*?cov: (\d+) ft: (\d+) corp: (\d+).*? 
 LOADED = re.compile(r"#\d+\s+INITED")
 EXECUTED = re.compile(r"stat::number_of_executed_units:\s*(\d+)")
 OPERATIONS = re.compile(r"\w+: operations: ([\d,]+)")
+EVALUATED = re.compile(r"([A-Z]\d+)\s+(\d+)")
 NEVER_EVALUATED = re.compile(r"invariants never evaluated: (.*)")
 ARTIFACT = re.compile(r"Test unit written to (\S+)")
 NO_FINDING = "slow-unit-"  # libFuzzer keeps slow inputs too; it goes on after them.
@@ -30,6 +31,7 @@ class Figures:
     lately: int = 0  # Executions a second, as libFuzzer last said.
     findings: list = field(default_factory=list)
     never_evaluated: set | None = None  # Invariants; none where no run looked at them all.
+    evaluations: dict = field(default_factory=dict)  # By invariant, of runs that came to their end.
 
     def read(self, line):
         if match := PULSE.match(line):
@@ -39,6 +41,8 @@ class Figures:
             self.executions = int(match[1])
         elif match := OPERATIONS.match(line):
             self.operations = int(match[1].replace(",", ""))
+        elif match := EVALUATED.fullmatch(line):
+            self.evaluations[match[1]] = int(match[2])
         elif match := NEVER_EVALUATED.match(line):
             self.never_evaluated = set(match[1].split()) - {"none"}
         elif (match := ARTIFACT.search(line)) and NO_FINDING not in match[1]:
@@ -49,6 +53,8 @@ class Figures:
             self.operations = (self.operations or 0) + other.operations
             self.operation_seconds += other.seconds
         self.never_evaluated = in_both(self.never_evaluated, other.never_evaluated)
+        for invariant, times in other.evaluations.items():
+            self.evaluations[invariant] = self.evaluations.get(invariant, 0) + times
         self.seconds += other.seconds
         self.executions += other.executions
         self.coverage = max(self.coverage, other.coverage)
@@ -86,7 +92,8 @@ class Run:
         with open(self.log, "wb") as log:
             self.process = subprocess.Popen(
                 list(map(str, command)), stdin=subprocess.DEVNULL, stdout=log, stderr=log,
-                env=dict(environment(), CAIRN_FINDINGS=str(FINDINGS), CAIRN_HISTOGRAM="1"),
+                env=dict(environment(), CAIRN_FINDINGS=str(FINDINGS), CAIRN_HISTOGRAM="1",
+                         CAIRN_COUNTS="1"),
                 start_new_session=True)  # So that Ctrl-C is ours to pass on.
         self.reader = open(self.log, encoding="utf-8", errors="replace")
 

@@ -1,13 +1,16 @@
-"""What the corpora and the properties reach: lines and branches of src/heap and src/allocator."""
+"""What corpora and properties reach of src/heap and src/allocator: lines, branches, MC/DC."""
 
+import json
 import os
 import re
 import shutil
 import subprocess
+import time
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from fuzz_record import circumstances, write
 from fuzz_targets import TOP, Refused
 
 FOLDER = Path("build/coverage")
@@ -29,6 +32,7 @@ class Reach:
     lines: dict = field(default_factory=dict)
     branches: dict = field(default_factory=dict)  # To (was it ever true, was it ever false).
     text: dict = field(default_factory=dict)
+    conditions: dict = field(default_factory=dict)  # By file, (shown to decide alone, all): MC/DC.
 
     def branch(self, place, taken):
         before = self.branches.get(place, (False, False))
@@ -40,11 +44,22 @@ class Reach:
             if not (true and false):
                 yield place, "never false" if true else "never true" if false else "never reached"
 
+    def counts(self, file=None):
+        """What was reached and what there is, of one file or of all."""
+        def of(places):
+            return [value for place, value in places.items() if file in (None, place[0])]
+
+        lines, sides = of(self.lines), of(self.branches)
+        pairs = [pair for name, pair in self.conditions.items() if file in (None, name)]
+        return {"lines_covered": sum(lines), "lines": len(lines),
+                "branch_sides_covered": sum(map(sum, sides)), "branch_sides": 2 * len(sides),
+                "mcdc_covered": sum(covered for covered, _ in pairs),
+                "mcdc": sum(count for _, count in pairs)}
+
     def words(self):
-        lines = sum(self.lines.values())
-        sides = sum(map(sum, self.branches.values()))
-        return (f"{self.share(lines, len(self.lines))}  "
-                f"{self.share(sides, 2 * len(self.branches))}")
+        counts = self.counts()
+        return "  ".join(self.share(counts[f"{name}_covered"], counts[name])
+                         for name in ("lines", "branch_sides", "mcdc"))
 
     @staticmethod
     def share(part, whole):
@@ -88,21 +103,25 @@ def read_reasons(lines):
 
 
 def tell_untaken(reach, reasons):
-    """Prints the branches never taken, each with its reason; then those that have none."""
+    """Prints the branches never taken, each with its reason, then those that have none; gives them
+    all."""
     print("\nBranches never taken by either:")
     unused = dict(reasons)
-    bare = []
+    untaken = []
     for (file, line, column), what in reach.untaken():
         text = reach.text[file, line]
+        reason = reasons.get((file, text))
         print(f"{file}:{line}:{column}: {what}: {text}")
-        if (file, text) in reasons:
-            print(f"    {reasons[file, text]}")
+        if reason:
+            print(f"    {reason}")
             unused.pop((file, text), None)
-        else:
-            bare.append(f"{file}:{line}:{column}")
+        untaken.append({"place": f"{file}:{line}:{column}", "what": what, "text": text,
+                        "reason": reason})
+    bare = [one["place"] for one in untaken if one["reason"] is None]
     print(f"\nOf these without a reason in {UNREACHED}: {', '.join(bare) or 'none'}")
     for file, text in unused:
         print(f"{UNREACHED}: no such branch is left: {file} \"{text}\"")
+    return untaken
 
 
 def run(words, **more):
@@ -140,28 +159,52 @@ def merged(name, profiles):
     return data
 
 
-def show(data, targets, *more, **options):
+def llvm_cov(command, data, targets, *more, **options):
     binaries = [BINARIES / target.name for target in targets] + [BINARIES / "properties"]
     objects = [word for binary in binaries[1:] for word in ("-object", binary)]
     # It warns of functions that differ: each target has a LLVMFuzzerTestOneInput of its own.
-    done = run(["llvm-cov-19", "show", f"-instr-profile={data}", "-show-branches=count",
-                binaries[0], *objects, *more], stderr=subprocess.PIPE, text=True, **options)
+    done = run(["llvm-cov-19", command, f"-instr-profile={data}", binaries[0], *objects, *more],
+               stderr=subprocess.PIPE, text=True, **options)
     if done.returncode != 0:
         raise Refused(f"llvm-cov-19: {done.stderr.strip()}")
     return done.stdout
 
 
+def read_conditions(exported):
+    """Of what `llvm-cov export` prints: by file how many conditions were shown to decide alone."""
+    return {os.path.relpath(file["filename"], TOP):
+            (file["summary"]["mcdc"]["covered"], file["summary"]["mcdc"]["count"])
+            for file in json.loads(exported)["data"][0]["files"]}
+
+
 def reach_of(data, targets):
-    return read_listing(show(data, targets, "-show-instantiations=false", "-use-color=false",
-                             "-sources", *measured_files(), stdout=subprocess.PIPE))
+    reach = read_listing(llvm_cov("show", data, targets, "-show-branches=count",
+                                  "-show-instantiations=false", "-use-color=false", "-sources",
+                                  *measured_files(), stdout=subprocess.PIPE))
+    reach.conditions = read_conditions(llvm_cov("export", data, targets, "-summary-only",
+                                                "-sources", *measured_files(),
+                                                stdout=subprocess.PIPE))
+    return reach
 
 
 def page(data, targets):
-    show(data, targets, "-format=html", f"-output-dir={FOLDER}",
-         "-ignore-filename-regex=_test[.]cc$", "-sources", "src", "invariants")
+    llvm_cov("show", data, targets, "-show-branches=count", "-show-mcdc", "-show-mcdc-summary",
+             "-format=html", f"-output-dir={FOLDER}", "-ignore-filename-regex=_test[.]cc$",
+             "-sources", "src", "invariants")
 
 
-def coverage(targets):
+def figures_of(reaches, untaken):
+    """`reaches` by name; the last is what the files are told of."""
+    together = list(reaches.values())[-1]
+    files = sorted({file for file, _ in together.lines})
+    return {"measured": list(MEASURED),
+            "sets": [{"name": name, **reach.counts()} for name, reach in reaches.items()],
+            "files": [{"file": file, **together.counts(file)} for file in files],
+            "branches_never_taken": untaken}
+
+
+def coverage(targets, command):
+    begun = time.monotonic()
     if run(["ci/setup", "test"]).returncode or run(["ci/build", "coverage"]).returncode:
         raise Refused("build/coverage cannot be built")
     shutil.rmtree(PROFILES, ignore_errors=True)
@@ -173,15 +216,18 @@ def coverage(targets):
     sets = {"fuzzing alone": sorted(PROFILES.glob("fuzzing-*.profraw")),
             "properties alone": sorted(PROFILES.glob("properties-*.profraw"))}
     sets["together"] = sum(sets.values(), [])
-    print(f"\n{', '.join(MEASURED):<20}{'lines':>25}{'branches':>27}")
+    print(f"\n{', '.join(MEASURED):<20}{'lines':>25}{'branches':>27}{'MC/DC':>27}")
+    reaches = {}
     for name, profiles in sets.items():
         if profiles:
             data = merged(name.replace(" ", "_"), profiles)
-            reach = reach_of(data, targets)
-            print(f"{name:<20}{reach.words()}", flush=True)
-    tell_untaken(reach, read_reasons(UNREACHED.read_text().splitlines()))
+            reaches[name] = reach_of(data, targets)
+            print(f"{name:<20}{reaches[name].words()}", flush=True)
+    untaken = tell_untaken(reaches["together"], read_reasons(UNREACHED.read_text().splitlines()))
     page(data, targets)
     print(f"\nThe page: {FOLDER}/index.html")
     for trouble in troubles:
         print(f"ci/fuzz --coverage: {trouble}")
+    write("coverage.json", {**circumstances(command, time.monotonic() - begun),
+                            **figures_of(reaches, untaken), "troubles": troubles})
     return 1 if troubles else 0

@@ -1,8 +1,9 @@
 """The fuzz targets, the builds they run in, and how a campaign's time is shared among them."""
 
+import configparser
 import os
 import subprocess
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 TOP = Path(__file__).resolve().parent.parent
@@ -11,17 +12,14 @@ FINDINGS = Path("build/fuzz/findings")
 LOGS = Path("build/fuzz/log")
 TO_PROGRAM = Path("build/fuzz/bin/tape_to_program")  # Makes a Program of a tape.
 
-SETUP_BYTES, OP_BYTES = 24, 16  # Of a tape: src/testing/op.h.
-TAPE_BYTES = SETUP_BYTES + 512 * OP_BYTES
-
 
 @dataclass(frozen=True)
 class Target:
     name: str
     share: int = 1  # Of the time, beside the other targets, in each build it runs in.
-    most_bytes: int = 4096
     tape: bool = False  # Its inputs are tapes of operations; otherwise they are a text or a file.
     more_seeds: str = ""
+    seeded: bool = True  # It starts from its seeds, not from what was found before alone.
 
     @property
     def builds(self):
@@ -29,7 +27,7 @@ class Target:
 
     @property
     def seeds(self):
-        places = [Path("fuzz/corpus") / self.name]
+        places = [Path("fuzz/corpus") / self.name] if self.seeded else []
         if self.more_seeds:
             places.append(Path(self.more_seeds))
         return [place for place in places if place.is_dir()]
@@ -41,20 +39,29 @@ class Target:
     def binary(self, build):
         return Path("build") / build / "bin" / self.name
 
+    @property
+    def settings(self):
+        """Of libFuzzer, from fuzz/NAME.options, which whoever else runs the target reads too."""
+        options = configparser.ConfigParser()
+        options.read(Path("fuzz") / (self.name + ".options"))
+        return dict(options["libfuzzer"]) if "libfuzzer" in options else {}
+
+    @property
+    def most_bytes(self):
+        return int(self.settings.get("max_len", 4096))
+
     def options(self):
         dictionary = Path("fuzz") / (self.name + ".dict")
-        given = [f"-max_len={self.most_bytes}", "-len_control=0", "-timeout=25",
-                 "-rss_limit_mb=2048", "-print_final_stats=1", "-print_funcs=0"]
+        given = [f"-{name}={value}" for name, value in self.settings.items()]
+        given += ["-rss_limit_mb=2048", "-print_final_stats=1", "-print_funcs=0"]
         return given + ([f"-dict={dictionary}"] if dictionary.exists() else [])
 
 
 # Any other fuzz/NAME_fuzzer.cc is a target too, with the values that a Target has by itself.
 KNOWN = [
-    Target("allocator_fuzzer", share=5, most_bytes=TAPE_BYTES, tape=True),
-    Target("heap_fuzzer", share=3, most_bytes=TAPE_BYTES, tape=True),
-    Target("program_fuzzer", most_bytes=16384, more_seeds="proptests/regressions"),
-    Target("snapshot_fuzzer", most_bytes=16384),
-    Target("log_fuzzer", most_bytes=16384),
+    Target("allocator_fuzzer", share=5, tape=True),
+    Target("heap_fuzzer", share=3, tape=True),
+    Target("program_fuzzer", more_seeds="proptests/regressions"),
 ]
 CHECKS = {"fuzz": "heap", "fuzz_constant": "constant"}  # The level of a build's invariants.
 
@@ -75,6 +82,11 @@ def targets_named(names):
         if name not in by_name:
             raise Refused(f"no such target: {name}; there are {', '.join(by_name)}")
     return [by_name[name] for name in dict.fromkeys(names or by_name)]
+
+
+def brief(targets):
+    """Those of tapes without their seeds, all of which would have to be run first."""
+    return [replace(target, seeded=not target.tape) for target in targets]
 
 
 def build(targets, configurations, out):

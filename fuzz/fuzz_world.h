@@ -13,6 +13,7 @@ inline constexpr bool checks_all = invariants::level >= static_cast<int>(invaria
 
 inline testing::WorldOptions fuzz_world() {
   testing::WorldOptions options;
+  options.lets_others_in = true;
   options.checkers = checks_all;
   if constexpr (!checks_all) options.steps_between_maps = 4096;
   return options;

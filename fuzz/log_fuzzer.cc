@@ -42,12 +42,13 @@ void import_all_events(std::string_view rest) {
 
 }  // namespace
 
-// There where libFuzzer is linked, which calls the mutator alone.
+// There where libFuzzer is linked. Other engines may call the mutator without it.
 extern "C" __attribute__((weak)) std::size_t LLVMFuzzerMutate(std::uint8_t* data, std::size_t size,
                                                               std::size_t most_bytes);
 
 extern "C" std::size_t LLVMFuzzerCustomMutator(std::uint8_t* data, std::size_t size,
                                                std::size_t most_bytes, unsigned seed) {
+  if (LLVMFuzzerMutate == nullptr) return size;
   size = LLVMFuzzerMutate(data, size, most_bytes);
   const std::string_view log(reinterpret_cast<const char*>(data), size);
   if (seed % 4 == 0 || !log.starts_with(cairn::testing::two_thread_header)) return size;

@@ -76,6 +76,7 @@ int run_share(int job, JobState& state, const Wanted& wanted) {
 
 int main(int count, char** arguments) {
   Wanted wanted;
+  wanted.world.lets_others_in = true;
   CLI::App app{"Runs random Programs, until something is found or enough operations were done."};
   app.add_option("--operations", wanted.operations, "how many operations in all")
       ->capture_default_str();

@@ -6,6 +6,7 @@
 
 #include "invariants/catalogue/catalogue.h"
 #include "invariants/catalogue/count.h"
+#include "invariants/catalogue/probes.h"
 
 namespace cairn {
 class FreeIndex;
@@ -36,18 +37,35 @@ void check(const DeviceState& state, Cost dearest);
 void report_condition(const Invariant& invariant, const char* condition, const char* file,
                       int line);
 
+// Whether this thread is in a check that a guarded scope made.
+extern constinit thread_local bool is_checking;
+
+class Checking {
+ public:
+  Checking() : was_checking_(is_checking) { is_checking = true; }
+  Checking(const Checking&) = delete;
+  Checking& operator=(const Checking&) = delete;
+  ~Checking() { is_checking = was_checking_; }
+
+ private:
+  bool was_checking_;
+};
+
 // Guards a scope: checks a structure on the way in and on every way out.
 template <class Structure>
 class [[nodiscard]] Audit {
  public:
-  explicit Audit(const Structure& structure) : structure_(structure) {
-    check(structure_, static_cast<Cost>(level));
-  }
+  explicit Audit(const Structure& structure) : structure_(structure) { check_now(); }
   Audit(const Audit&) = delete;
   Audit& operator=(const Audit&) = delete;
-  ~Audit() { check(structure_, static_cast<Cost>(level)); }
+  ~Audit() { check_now(); }
 
  private:
+  void check_now() const {
+    const Checking now;
+    check(structure_, static_cast<Cost>(level));
+  }
+
   const Structure& structure_;
 };
 
@@ -73,4 +91,11 @@ using Scope = std::conditional_t<on, Audit<Structure>, const Structure&>;
         ::cairn::invariants::report_condition(::cairn::invariants::invariant, #condition, \
                                               __FILE__, __LINE__);                        \
     }                                                                                     \
+  } while (false)
+
+// The first line of an error branch, which must be seen taken: one of `probes`, by its name.
+#define CAIRN_PROBE(name)                                                          \
+  do {                                                                             \
+    if constexpr (::cairn::invariants::level > 0)                                  \
+      ::cairn::invariants::count_probe(::cairn::invariants::place_of_probe(name)); \
   } while (false)

@@ -35,7 +35,7 @@ void flip_bit(FreeIndex& index, std::size_t bin) {
   (index.*pointer_to(Words{}))[bin / 64] ^= std::uint64_t{1} << (bin % 64);
 }
 void flip_summary_bit(FreeIndex& index, std::size_t word) {
-  (index.*pointer_to(Summary{}))[word / 64] ^= std::uint64_t{1} << (word % 64);
+  index.*pointer_to(Summary{}) ^= std::uint64_t{1} << word;
 }
 
 Block free_block(Address ptr, Bytes size) {

@@ -22,16 +22,27 @@ void DeviceModel::set_memory_fraction(double fraction) {
   limit_ = Bytes{static_cast<std::uint64_t>(std::round(part_of(total_memory_, fraction)))};
 }
 
-Outcome DeviceModel::allocate(const Request& request, StreamId stream) {
+DeviceModel::Wanted DeviceModel::wanted_of(const Request& request, StreamId stream) const {
   const Bytes size = rounded_size(request.size, options_);
-  const Wanted wanted{stream, request.size, request.alignment, size, pool_of(size)};
+  return {stream, request.size, request.alignment, size, pool_of(size)};
+}
+
+Outcome DeviceModel::allocate(const Request& request, StreamId stream) {
+  Wanted wanted = wanted_of(request, stream);
 
   look_at_events();  // One that cannot be queried is as one that is not done.
   if (is_lost_) return failed(ErrorCode::cuda_error);
   if (collects_garbage()) ++searches(wanted.pool);
   if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
 
+  environment_.call_back();
+  if (is_lost_) return failed(ErrorCode::cuda_error);
+  wanted = wanted_of(request, stream);
   if (collects_garbage() && !collect_garbage()) return failed(ErrorCode::cuda_error);
+  return from_asking_on(wanted);
+}
+
+Outcome DeviceModel::from_asking_on(Wanted& wanted) {
   Asked asked = ask(wanted);
   if (asked == Asked::no_memory && options_.max_split_size_bytes != Options::unlimited) {
     const Release released = release_oversize(wanted);
@@ -41,7 +52,7 @@ Outcome DeviceModel::allocate(const Request& request, StreamId stream) {
   return asked == Asked::no_memory ? last_rungs(wanted) : conclude(asked, wanted);
 }
 
-Outcome DeviceModel::last_rungs(const Wanted& wanted) {
+Outcome DeviceModel::last_rungs(Wanted& wanted) {
   if (!wait_for_all_events()) return failed(ErrorCode::cuda_error);
   if (policy_.searches_after_waiting()) {
     if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
@@ -51,13 +62,14 @@ Outcome DeviceModel::last_rungs(const Wanted& wanted) {
     if (const auto place = best_fit(wanted)) return hand_out(*place, wanted);
   }
   ledger_.retried();
-  return conclude(ask(wanted), wanted);
+  const Asked asked = ask(wanted);
+  return conclude(asked, wanted);
 }
 
-DeviceModel::Asked DeviceModel::ask(const Wanted& wanted) {
+DeviceModel::Asked DeviceModel::ask(Wanted& wanted) {
   const Bytes size = segment_size(wanted.size, options_);
   const auto reserved = static_cast<std::uint64_t>(stats().reserved_bytes.all.current);
-  const Bytes would_be = Bytes{reserved} + size;
+  const Bytes would_be = Bytes{reserved} + asked_ + size;
   if (limit_ && would_be > *limit_) return Asked::no_memory;
   if (options_.throw_on_cudamalloc_oom) {
     const double border = part_of(total_memory_, options_.per_process_memory_fraction);
@@ -67,8 +79,12 @@ DeviceModel::Asked DeviceModel::ask(const Wanted& wanted) {
     }
   }
 
-  const Environment::Allocated given = environment_.malloc(device_, size);
-  if (noted(given.cuda_code) == out_of_memory) return Asked::no_memory;
+  const Environment::Allocated given = malloc(size);
+  const bool was_lost = is_lost_;  // By another operation, while the driver was asked.
+  noted(given.cuda_code);
+  if (was_lost) return Asked::failed;
+  wanted = wanted_of({device_, 0, wanted.requested, wanted.alignment}, wanted.stream);
+  if (given.cuda_code == out_of_memory) return Asked::no_memory;
   const Span span{given.address, size};
   if (given.cuda_code != success || !is_possible(span)) return Asked::failed;
   Block whole{.ptr = span.begin, .size = size, .free_since = searches(wanted.pool)};
@@ -76,6 +92,16 @@ DeviceModel::Asked DeviceModel::ask(const Wanted& wanted) {
   ledger_.segment_came(wanted.pool, size);
   ledger_.driver_gave();
   return Asked::given;
+}
+
+// Where the lock is dropped around the call, other operations come in between, and what is asked
+// for counts until the answer is there.
+Environment::Allocated DeviceModel::malloc(Bytes size) {
+  if (!options_.release_lock_on_cudamalloc) return environment_.malloc(device_, size);
+  asked_ += size;
+  const Environment::Allocated given = environment_.malloc(device_, size);
+  asked_ -= size;
+  return given;
 }
 
 bool DeviceModel::is_possible(Span segment) const {
@@ -87,7 +113,7 @@ bool DeviceModel::is_possible(Span segment) const {
 }
 
 // How a request ends that no further rung is for.
-Outcome DeviceModel::conclude(Asked asked, const Wanted& wanted) {
+Outcome DeviceModel::conclude(Asked asked, Wanted& wanted) {
   if (asked == Asked::failed) return failed(ErrorCode::cuda_error);
   if (asked == Asked::rejected) {
     MemoryReport memory = report_of(wanted);
@@ -107,7 +133,9 @@ Outcome DeviceModel::conclude(Asked asked, const Wanted& wanted) {
   }
   const Place fresh{memory_.segments.size() - 1, 0};  // The segment that was given.
   if (!memory_.block(fresh).holds(wanted.size, wanted.alignment)) {
-    return failed(ErrorCode::unsupported);  // The segment stays, as free memory.
+    // The segment stays, as free memory. By the settings of now the request may need a larger one.
+    const bool needs_more = segment_size(wanted.size, options_) > memory_.block(fresh).size;
+    return needs_more ? from_asking_on(wanted) : failed(ErrorCode::unsupported);
   }
   return hand_out(fresh, wanted);
 }

@@ -105,10 +105,13 @@ class DeviceModel {
   Block& merge_with_free_neighbours(Place place);
 
   // device_ladder.cc: the rungs of a request.
-  Outcome last_rungs(const Wanted& wanted);
-  Asked ask(const Wanted& wanted);
+  Wanted wanted_of(const Request& request, StreamId stream) const;  // By the settings of now.
+  Outcome from_asking_on(Wanted& wanted);
+  Outcome last_rungs(Wanted& wanted);
+  Asked ask(Wanted& wanted);
+  Environment::Allocated malloc(Bytes size);
   bool is_possible(Span segment) const;
-  Outcome conclude(Asked asked, const Wanted& wanted);
+  Outcome conclude(Asked asked, Wanted& wanted);
   MemoryReport report_of(const Wanted& wanted) const;
 
   // device_release.cc: the way of segments back to the driver. False if the driver failed.
@@ -149,6 +152,7 @@ class DeviceModel {
   const Bytes total_memory_;
   bool is_lost_ = false;
   std::optional<Bytes> limit_;
+  Bytes asked_;  // By requests that wait for the driver without the lock.
   std::array<std::uint64_t, 2> searches_{};
   Memory memory_;
   Events events_;

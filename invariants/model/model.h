@@ -23,8 +23,10 @@ namespace cairn::model {
 
 // Stands in for the driver, and for the thread that calls. The model makes a call here whenever the
 // allocator must make one; who implements it answers with what the real driver answered, and takes
-// note if that call was not made. Codes are CUDA's, 0 is success; where a call fails the other
-// member means nothing. Streams are the handles that the driver is told.
+// note if that call was not made. What is called without the lock (callbacks, and malloc with
+// release_lock_on_cudamalloc) may let other operations of the model run before it answers. Codes
+// are CUDA's, 0 is success; where a call fails the other member means nothing. Streams are the
+// handles that the driver is told.
 class Environment {
  public:
   virtual ~Environment() = default;
@@ -50,6 +52,8 @@ class Environment {
   // The number of the thread that makes the call (base/thread_number.h).
   virtual std::uint64_t thread_number() = 0;
 
+  // Free-memory callbacks are called now, if there are any; none of them frees anything.
+  virtual void call_back() {}
   virtual Allocated malloc(DeviceIndex device, Bytes size) = 0;
   virtual int free(DeviceIndex device, Address address) = 0;
   virtual Memory mem_info(DeviceIndex device) = 0;

@@ -60,9 +60,13 @@ class AllDevices {
   Result<Done, Error> reconfigure(std::string_view text);
 
   Callbacks& callbacks() { return callbacks_; }
+  const StreamDirectory& streams() const { return streams_; }
   int device_count() const { return static_cast<int>(devices_.size()); }
   // REQUIRES: 0 <= index < device_count().
   DeviceAllocator& device(DeviceIndex index) { return *devices_[static_cast<std::size_t>(index)]; }
+  const DeviceAllocator& device(DeviceIndex index) const {
+    return *devices_[static_cast<std::size_t>(index)];
+  }
   // Null where there is no such device.
   DeviceAllocator* find_device(DeviceIndex index);
 

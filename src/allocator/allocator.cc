@@ -9,6 +9,7 @@
 #include "allocator/all_devices.h"
 #include "allocator/checked_options.h"
 #include "allocator/error_text.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 namespace {
@@ -23,7 +24,10 @@ void* pointer_to(Address address) {
 
 template <class T>
 const T& value_or_throw(const Result<T, Error>& result) {
-  if (!result) throw_error(result.error());
+  if (!result) {
+    CAIRN_PROBE("face.throws");
+    throw_error(result.error());
+  }
   return *result;
 }
 
@@ -34,8 +38,10 @@ auto attempt(Act&& act, Error* why) noexcept {
   try {
     const auto result = act();
     if (result) return std::optional<Value>(*result);
+    CAIRN_PROBE("face.says_why");
     if (why != nullptr) *why = result.error();
   } catch (const std::bad_alloc&) {
+    CAIRN_PROBE("face.no_host_memory");
     if (why != nullptr) *why = Error{ErrorCode::out_of_host_memory, 0, {}};
   }
   return std::optional<Value>();
@@ -43,7 +49,10 @@ auto attempt(Act&& act, Error* why) noexcept {
 
 DeviceAllocator& device_or_throw(AllDevices& devices, int index) {
   DeviceAllocator* device = devices.find_device(index);
-  if (device == nullptr) throw_error(no_such_device(index, devices.device_count()));
+  if (device == nullptr) {
+    CAIRN_PROBE("face.no_such_device");
+    throw_error(no_such_device(index, devices.device_count()));
+  }
   return *device;
 }
 

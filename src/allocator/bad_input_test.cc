@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <limits>
 #include <sstream>
 #include <string>
@@ -48,6 +49,9 @@ class BadInputTest : public testing::Test {
     EXPECT_EQ(why.code, thrown.code);
     EXPECT_EQ(why.cuda_code, thrown.cuda_code);
     EXPECT_EQ(why.message, thrown.message);
+    if (why.code == ErrorCode::invalid_argument) {
+      EXPECT_EQ(why.cuda_code, 0);  // CUDA has no part in it.
+    }
     EXPECT_FALSE(twin(nullptr));
     for (const std::string& word : words) {
       EXPECT_NE(why.message.find(word), std::string::npos) << word << " in: " << why.message;
@@ -100,6 +104,19 @@ TEST_F(BadInputTest, FreeingNullDoesNothing) {
   EXPECT_EQ(driver_.calls(), Calls{});
 }
 
+// A cached block would fit what such a size rounds to, were it looked for.
+TEST_F(BadInputTest, WhatIsCachedServesNoRequestThatCannotBe) {
+  allocator_.free(allocator_.allocate({1024}));
+  EXPECT_EQ(allocator_.allocate({0}), nullptr);
+  allocation_refused({1024, 0, nullptr, 3}, {"alignment"});
+  for (const std::size_t size : {exbi, size_max - 511, size_max}) {
+    Error why;
+    EXPECT_EQ(allocator_.try_allocate({size}, &why), nullptr);
+    EXPECT_EQ(why.code, ErrorCode::out_of_memory) << size;
+  }
+  EXPECT_EQ(allocator_.stats(0).allocation.all, (Stat{0, 1, 1, 1}));
+}
+
 TEST_F(BadInputTest, SizesAround32BitsAreNothingSpecial) {
   const std::vector<std::size_t> sizes{(1ull << 31) - 1, 1ull << 31, (1ull << 31) + 1,
                                        (1ull << 32) - 1, 1ull << 32, (1ull << 32) + 1};
@@ -140,6 +157,13 @@ TEST_F(BadInputTest, FromOneExbibyteItIsOutOfMemoryUnasked) {
 
 // --- alignments and devices ---
 
+TEST_F(BadInputTest, ACachedBlockServesOnlyWhereItIsAlignedAsAsked) {
+  allocator_.allocate({512});
+  allocator_.free(allocator_.allocate({512}));
+  void* p = allocator_.allocate({512, 0, nullptr, 4096});
+  EXPECT_EQ(reinterpret_cast<std::uintptr_t>(p) % 4096, 0U);
+}
+
 TEST_F(BadInputTest, AlignmentsArePowersOfTwoUpTo2MiB) {
   for (const std::size_t alignment : {std::size_t{0}, std::size_t{3}, std::size_t{513},
                                       std::size_t{4} << 20, std::size_t{1} << 63, size_max}) {
@@ -161,6 +185,47 @@ TEST_F(BadInputTest, DevicesAreThoseOfTheDriver) {
     EXPECT_THROW(allocator_.reset_peak_stats(device), InvalidArgument);
     EXPECT_THROW(allocator_.reset_accumulated_stats(device), InvalidArgument);
     EXPECT_THROW(static_cast<void>(allocator_.block_map(device)), InvalidArgument);
+  }
+}
+
+TEST_F(BadInputTest, EveryCallThatNamesADeviceNamesOneThatIsThere) {
+  const std::vector<std::string> words{"no device 7: the driver has 2"};
+  refused<InvalidArgument>(
+      [&] { allocator_.forget_stream(7, stream(0x51)); },
+      [&](Error* why) { return allocator_.try_forget_stream(7, stream(0x51), why); }, words);
+  refused<InvalidArgument>([&] { allocator_.process_events(7); },
+                           [&](Error* why) { return allocator_.try_process_events(7, why); },
+                           words);
+  const std::vector<std::function<void()>> without_twin{
+      [&] { allocator_.set_memory_fraction(7, 0.5); },
+      [&] { static_cast<void>(allocator_.memory_fraction(7)); },
+      [&] { static_cast<void>(allocator_.stats(7)); },
+      [&] { static_cast<void>(allocator_.block_map(7)); },
+      [&] { allocator_.reset_peak_stats(7); },
+      [&] { allocator_.reset_accumulated_stats(7); }};
+  for (const auto& call : without_twin) {
+    try {
+      call();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const InvalidArgument& exception) {
+      EXPECT_NE(exception.error().message.find(words[0]), std::string::npos);
+    }
+  }
+}
+
+TEST_F(BadInputTest, OptionsThatAreRefusedAreNoFailureOfCuda) {
+  Options options;
+  options.max_split_size_bytes = 1;
+  const std::vector<std::function<void()>> refusals{
+      [&] { Allocator(driver_, options); },
+      [&] { Allocator::from_settings(driver_, "nonsense:1"); }};
+  for (const auto& call : refusals) {
+    try {
+      call();
+      ADD_FAILURE() << "nothing was thrown";
+    } catch (const InvalidArgument& exception) {
+      EXPECT_EQ(exception.error().cuda_code, 0);
+    }
   }
 }
 
@@ -208,6 +273,59 @@ TEST_F(BadInputTest, APointerOfTheOtherDeviceIsFreedThere) {
   EXPECT_EQ(allocator_.stats(1).allocation.all.current, 0);
   EXPECT_EQ(allocator_.stats(0).allocation.all.current, 1);
   free_refused(theirs, {"device 1"});
+}
+
+TEST_F(BadInputTest, AUseOfWhatIsNotLive) {
+  void* p = allocator_.allocate({1000});
+  for (void* bad : {plus(p, 8), pointer(64)}) {
+    refused<InvalidArgument>([&] { allocator_.record_stream(bad, stream(0x51)); },
+                             [&](Error* why) {
+                               return allocator_.try_record_stream(bad, stream(0x51),
+                                                                   Allocator::block_device, why);
+                             },
+                             {in_text(bad), "Not a live block"});
+  }
+}
+
+// --- streams that go by the driver's ids ---
+
+class BadInputByIdTest : public testing::Test {
+ protected:
+  static Options by_id() {
+    Options options;
+    options.stream_identity = StreamIdentity::id;
+    return options;
+  }
+  std::string why_not_freed(void* p) {
+    Error why;
+    EXPECT_FALSE(allocator_.try_free(p, 1000, stream(0x51), &why));
+    return why.message;
+  }
+
+  ScriptedDriver driver_{2};
+  Allocator allocator_{driver_, by_id()};
+};
+
+TEST_F(BadInputByIdTest, TheirDeviceIsThatOfALiveBlock) {
+  void* p = allocator_.allocate({1000, 1, stream(0x51)});
+  driver_.calls();
+  EXPECT_NE(why_not_freed(plus(p, 8)).find("8 bytes inside"), std::string::npos);
+  EXPECT_NE(why_not_freed(pointer(64)).find("no memory of this allocator"), std::string::npos);
+  EXPECT_EQ(driver_.calls(), Calls{});
+  allocator_.free(p, 1000, stream(0x51));
+  EXPECT_EQ(driver_.calls(), Calls{"stream_id 1 s0x51"});
+}
+
+TEST_F(BadInputByIdTest, OrTheOneThatIsNamed) {
+  void* p = allocator_.allocate({1000, 0, stream(0x51)});
+  driver_.calls();
+  allocator_.record_stream(p, stream(0x52), 1);
+  EXPECT_EQ(driver_.calls(), Calls{"stream_id 1 s0x52"});
+}
+
+TEST_F(BadInputByIdTest, FreeingNullAsksNothing) {
+  allocator_.free(nullptr, 5, stream(7));
+  EXPECT_EQ(driver_.calls(), Calls{});
 }
 
 // --- checked frees ---

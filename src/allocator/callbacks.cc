@@ -1,4 +1,5 @@
 #include "allocator/callbacks.h"
+#include "invariants/catalogue/hook.h"
 
 #include <algorithm>
 #include <exception>
@@ -29,8 +30,10 @@ std::string what_is_thrown(const char* who, Call&& call) {
     call();
     return {};
   } catch (const std::exception& thrown) {
+    CAIRN_PROBE("callback.threw");
     return std::string(" ") + who + " threw: " + thrown.what() + ".";
   } catch (...) {
+    CAIRN_PROBE("callback.threw_no_exception");
     return std::string(" ") + who + " threw something that is no std::exception.";
   }
 }

@@ -53,6 +53,11 @@ TEST_F(CallbacksTest, AHitAsksNobody) {
   EXPECT_EQ(order_, Calls{});
 }
 
+TEST_F(CallbacksTest, NoneHasTheIdZero) {
+  EXPECT_NE(on_short_memory([](int) { return false; }), CallbackId{});
+  EXPECT_NE(on_failure([](const Error&) {}), CallbackId{});
+}
+
 TEST_F(CallbacksTest, AMissAsksAllInOrderBeforeTheDriver) {
   on_short_memory([&](int device) {
     order_.push_back("first " + std::to_string(device));

@@ -7,14 +7,21 @@
 #include "allocator/all_devices.h"
 #include "allocator/error_text.h"
 #include "cairn/errors.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 
 Options checked(Options options) {
   const std::string fault = find_fault(options);
-  if (!fault.empty()) throw InvalidArgument({ErrorCode::invalid_argument, 0, fault});
+  if (!fault.empty()) {
+    CAIRN_PROBE("options.at_fault");
+    throw InvalidArgument({ErrorCode::invalid_argument, 0, fault});
+  }
   const std::string unsupported = unsupported_setting_in(options);
-  if (!unsupported.empty()) throw_error(unsupported_setting(unsupported));
+  if (!unsupported.empty()) {
+    CAIRN_PROBE("options.unsupported");
+    throw_error(unsupported_setting(unsupported));
+  }
   return options;
 }
 
@@ -23,6 +30,7 @@ Options checked(ParsedSettings settings) {
     std::fprintf(stderr, "cairn: warning: %s\n", warning.c_str());
   }
   if (!settings.ok) {
+    CAIRN_PROBE("settings.unreadable");
     throw InvalidArgument({ErrorCode::invalid_argument, 0, std::move(settings.error.message)});
   }
   return checked(std::move(settings.options));
@@ -32,6 +40,7 @@ Options options_from_environment() {
   try {
     return checked(settings_from_environment());
   } catch (const Unsupported& refused) {
+    CAIRN_PROBE("environment.unsupported");
     Error error = refused.error();
     error.message +=
         ". It is from the environment: the first that is set of CAIRN_ALLOC_CONF, "

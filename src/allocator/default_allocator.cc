@@ -8,6 +8,7 @@
 #include "cairn/allocator.h"
 #include "cairn/cuda_driver.h"
 #include "driver/cuda_driver.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 namespace {
@@ -39,7 +40,10 @@ constinit Lasting<Allocator> the_allocator;
 Driver& cuda_driver() {
   return the_driver.get([] {
     auto opened = open_cuda_driver();
-    if (!opened) throw_error(opened.error());
+    if (!opened) {
+      CAIRN_PROBE("driver.not_opened");
+      throw_error(opened.error());
+    }
     return std::move(*opened);
   });
 }

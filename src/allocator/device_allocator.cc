@@ -7,6 +7,7 @@
 #include "allocator/event_progress.h"
 #include "allocator/release.h"
 #include "allocator/retry_ladder.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 namespace {
@@ -37,9 +38,15 @@ DeviceAllocator::~DeviceAllocator() {
 Result<Done, Error> DeviceAllocator::be_ready(DeviceState& state) {
   if (!state.lost && !state.queues.are_empty()) {
     const auto looked = look_at_events(state, shared_.driver);
-    if (state.lost) return Failure{looked.error()};
+    if (state.lost) {
+      CAIRN_PROBE("allocate.lost_by_a_look");
+      return Failure{looked.error()};
+    }
   }
-  if (state.lost) return Failure{device_is_lost(state)};
+  if (state.lost) {
+    CAIRN_PROBE("allocate.lost");
+    return Failure{device_is_lost(state)};
+  }
   return Done{};
 }
 
@@ -48,7 +55,10 @@ Result<Address, Error> DeviceAllocator::allocate(const HeapRequest& request) {
   {
     const auto state = state_.lock();
     const auto ready = be_ready(*state);
-    if (!ready) return Failure{ready.error()};
+    if (!ready) {
+      CAIRN_PROBE("allocate.not_ready");
+      return Failure{ready.error()};
+    }
     if (const Block* block = state->heap.allocate(request)) return block->ptr;
     ladder.climb(context(*state));
   }
@@ -61,6 +71,7 @@ Result<Address, Error> DeviceAllocator::climb_on(RetryLadder& ladder) {
     try {
       ladder.act(device_, shared_.driver);
     } catch (...) {
+      CAIRN_PROBE("climb_on.no_host_memory");
       ladder.withdraw(*state_.lock());
       throw;
     }
@@ -72,6 +83,7 @@ Result<Address, Error> DeviceAllocator::climb_on(RetryLadder& ladder) {
   if (!is_short) return std::move(result);
   Error error = result.error();
   shared_.callbacks.tell(error);
+  CAIRN_PROBE("climb_on.out_of_memory");
   return Failure{std::move(error)};
 }
 
@@ -80,18 +92,28 @@ Result<Block*, Error> DeviceAllocator::find_live(DeviceState& state, Address add
   if (block != nullptr) return block;
   const Segment* segment = state.heap.segment_at(address);
   if (segment == nullptr) return block;
+  CAIRN_PROBE("find_live.not_live");
   return Failure{not_live(state.heap, *segment, address)};
 }
 
 Result<bool, Error> DeviceAllocator::free(Address address, const BlockCheck* check) {
   const auto state = state_.lock();
   const auto found = find_live(*state, address);
-  if (!found) return Failure{found.error()};
+  if (!found) {
+    CAIRN_PROBE("free.not_live");
+    return Failure{found.error()};
+  }
   Block* block = *found;
   if (block == nullptr) return false;
   if (check != nullptr) {
-    if (check->size != block->requested_size) return Failure{wrong_size(*block, check->size)};
-    if (check->stream != block->stream) return Failure{wrong_stream(*block, check->stream)};
+    if (check->size != block->requested_size) {
+      CAIRN_PROBE("free.wrong_size");
+      return Failure{wrong_size(*block, check->size)};
+    }
+    if (check->stream != block->stream) {
+      CAIRN_PROBE("free.wrong_stream");
+      return Failure{wrong_stream(*block, check->stream)};
+    }
   }
   return free_with_uses(*state, *block);
 }
@@ -99,9 +121,15 @@ Result<bool, Error> DeviceAllocator::free(Address address, const BlockCheck* che
 Result<bool, Error> DeviceAllocator::free_with_uses(DeviceState& state, Block& block) {
   Fencing fencing(context(state));
   for (const StreamKey& stream : state.heap.uses(block)) {
-    if (state.lost) break;
+    if (state.lost) {
+      CAIRN_PROBE("free.lost");
+      break;
+    }
     const auto fenced = fencing.fence(stream, &block);
-    if (!fenced) return Failure{fenced.error()};
+    if (!fenced) {
+      CAIRN_PROBE("free.not_fenced");
+      return Failure{fenced.error()};
+    }
   }
   const std::int32_t events = fencing.event_count();
   if (events == 0) {
@@ -116,14 +144,20 @@ Result<bool, Error> DeviceAllocator::free_with_uses(DeviceState& state, Block& b
 Result<bool, Error> DeviceAllocator::holds(Address address) {
   const auto state = state_.lock();
   const auto block = find_live(*state, address);
-  if (!block) return Failure{block.error()};
+  if (!block) {
+    CAIRN_PROBE("holds.not_live");
+    return Failure{block.error()};
+  }
   return *block != nullptr;
 }
 
 Result<bool, Error> DeviceAllocator::record_stream(Address address, const UserStream& stream) {
   const auto state = state_.lock();
   const auto block = find_live(*state, address);
-  if (!block) return Failure{block.error()};
+  if (!block) {
+    CAIRN_PROBE("record_stream.not_live");
+    return Failure{block.error()};
+  }
   if (*block == nullptr) return false;
   state->heap.add_use(**block, key_of(stream));
   return true;
@@ -132,7 +166,10 @@ Result<bool, Error> DeviceAllocator::record_stream(Address address, const UserSt
 Result<bool, Error> DeviceAllocator::free_on(Address address, const UserStream& stream) {
   const auto state = state_.lock();
   const auto block = find_live(*state, address);
-  if (!block) return Failure{block.error()};
+  if (!block) {
+    CAIRN_PROBE("free_on.not_live");
+    return Failure{block.error()};
+  }
   if (*block == nullptr) return false;
   const bool is_new = state->heap.add_use(**block, key_of(stream));
   const auto take_back_use = [&] {
@@ -140,9 +177,13 @@ Result<bool, Error> DeviceAllocator::free_on(Address address, const UserStream& 
   };
   try {
     auto freed = free_with_uses(*state, **block);
-    if (!freed) take_back_use();
+    if (!freed) {
+      CAIRN_PROBE("free_on.not_freed");
+      take_back_use();
+    }
     return freed;
   } catch (...) {
+    CAIRN_PROBE("free_on.no_host_memory");
     take_back_use();
     throw;
   }
@@ -155,7 +196,10 @@ Result<Done, Error> DeviceAllocator::forget_stream(StreamKey stream) {
   Fencing fencing(context(*state));
   if (!state->lost) {
     const auto fenced = fencing.fence(stream, nullptr);
-    if (!fenced) return fenced;
+    if (!fenced) {
+      CAIRN_PROBE("forget_stream.not_fenced");
+      return fenced;
+    }
   }
   const StreamKey retired{stream.device, retired_stream(state->streams_retired + 1)};
   state->heap.retire_stream(stream, retired.id);
@@ -167,17 +211,28 @@ Result<Done, Error> DeviceAllocator::forget_stream(StreamKey stream) {
 
 Result<Done, Error> DeviceAllocator::process_events() {
   const auto state = state_.lock();
-  if (state->lost) return Failure{device_is_lost(*state)};
+  if (state->lost) {
+    CAIRN_PROBE("process_events.lost");
+    return Failure{device_is_lost(*state)};
+  }
   return look_at_events(*state, shared_.driver);
 }
 
 Result<Done, Error> DeviceAllocator::empty_cache() {
   const auto state = state_.lock();
-  if (state->lost) return Failure{device_is_lost(*state)};
+  if (state->lost) {
+    CAIRN_PROBE("empty_cache.lost");
+    return Failure{device_is_lost(*state)};
+  }
   auto waited = wait_for_all_events(*state, shared_.driver);
-  if (!waited) return waited;
+  if (!waited) {
+    CAIRN_PROBE("empty_cache.not_waited");
+    return waited;
+  }
   return release_all_free(context(*state));
 }
+
+DeviceStats DeviceAllocator::stats() const { return state_.lock()->heap.ledger().read(); }
 
 std::optional<Error> DeviceAllocator::lost() const {
   const auto state = state_.lock();

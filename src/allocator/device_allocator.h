@@ -102,13 +102,16 @@ class DeviceAllocator {
   // A driver call for the device that was made elsewhere failed so.
   void note_failure(CudaStatus status) { state_.lock()->note(status); }
 
-  DeviceStats stats() const { return state_.lock()->heap.ledger().read(); }
+  DeviceStats stats() const;
   BlockMap map() const { return state_.lock()->heap.map(); }
   void reset_peak_stats() { state_.lock()->heap.ledger().reset_peak(); }
   void reset_accumulated_stats() { state_.lock()->heap.ledger().reset_accumulated(); }
 
   // A segment that exists already, with blocks in it (see Heap::adopt_segment).
   void adopt_segment(const SegmentLayout& layout) { state_.lock()->heap.adopt_segment(layout); }
+
+  // Whether a thread has the whole of the state.
+  bool is_locked() const { return state_.is_locked(); }
 
   // Calls look(const Heap&), or look(const DeviceState&), under the lock.
   template <class Look>

@@ -1,6 +1,7 @@
 #include "allocator/event_progress.h"
 
 #include "allocator/error_text.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 namespace {
@@ -26,7 +27,10 @@ Result<Done, Error> look_at(Queue& queue, DeviceState& state, Driver& driver) {
   while (!queue.empty()) {
     const PendingEvent& first = queue.front();
     const auto done = state.noted(driver.event_query(first.home->device, first.event));
-    if (!done) return Failure{event_error(DriverCall::event_query, first, done.error())};
+    if (!done) {
+      CAIRN_PROBE("event_query.failed");
+      return Failure{event_error(DriverCall::event_query, first, done.error())};
+    }
     if (!*done) return Done{};
     complete_first(queue, state.heap);
   }
@@ -37,7 +41,10 @@ Result<Done, Error> wait_for(Queue& queue, DeviceState& state, Driver& driver) {
   while (!queue.empty()) {
     const PendingEvent& first = queue.front();
     const auto done = state.noted(driver.event_sync(first.home->device, first.event));
-    if (!done) return Failure{event_error(DriverCall::event_sync, first, done.error())};
+    if (!done) {
+      CAIRN_PROBE("event_sync.failed");
+      return Failure{event_error(DriverCall::event_sync, first, done.error())};
+    }
     complete_first(queue, state.heap);
   }
   return Done{};
@@ -64,8 +71,14 @@ Result<Done, Error> look_at_events(DeviceState& state, Driver& driver) {
   Result<Done, Error> looked = Done{};
   for (auto& [stream, queue] : state.queues.all()) {
     const auto one = look_at(queue, state, driver);
-    if (state.lost) return one;
-    if (!one && looked) looked = one;
+    if (state.lost) {
+      CAIRN_PROBE("look_at_events.lost");
+      return one;
+    }
+    if (!one && looked) {
+      CAIRN_PROBE("look_at_events.first_failure");
+      looked = one;
+    }
   }
   return looked;
 }
@@ -75,7 +88,10 @@ Result<Done, Error> wait_for_all_events(DeviceState& state, Driver& driver) {
   state.heap.ledger().synced_all_streams();
   for (auto& [stream, queue] : state.queues.all()) {
     auto waited = wait_for(queue, state, driver);
-    if (!waited) return waited;
+    if (!waited) {
+      CAIRN_PROBE("wait_for_all_events.failed");
+      return waited;
+    }
   }
   return Done{};
 }
@@ -88,7 +104,10 @@ Result<Done, Error> wait_for_events_of(StreamKey stream, DeviceState& state, Dri
     if (pending.event == last) continue;
     last = pending.event;
     const auto done = state.noted(driver.event_sync(pending.home->device, last));
-    if (!done) return Failure{event_error(DriverCall::event_sync, pending, done.error())};
+    if (!done) {
+      CAIRN_PROBE("event_sync_of_retired.failed");
+      return Failure{event_error(DriverCall::event_sync, pending, done.error())};
+    }
   }
   return Done{};
 }

@@ -1,6 +1,7 @@
 #include "allocator/fencing.h"
 
 #include "allocator/error_text.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 
@@ -17,12 +18,16 @@ Result<Done, Error> Fencing::fence(StreamKey stream, Block* block) {
   if (is_retired(stream.id)) return share(stream, block);
   const auto as = context_.state.noted(context_.streams.direct(stream));
   if (!as) {
+    CAIRN_PROBE("fence.stream_id_failed");
     return Failure{
         cuda_error(DriverCall::stream_id, stream_in_words(stream.id), stream.device, as.error())};
   }
   if (*as) {
     const auto fenced = fence_directly(stream, **as, block);
-    if (!fenced) return Failure{fenced.error()};
+    if (!fenced) {
+      CAIRN_PROBE("fence.direct_failed");
+      return Failure{fenced.error()};
+    }
     if (*fenced) return Done{};
   }
   return fence_context(stream, block);
@@ -44,15 +49,28 @@ Result<bool, Error> Fencing::fence_directly(StreamKey stream, StreamRef as, Bloc
   ContextHandle home{};
   if (as.handle > per_thread_stream_handle) {
     const auto of_stream = state.noted(context_.driver.stream_ctx(as));
-    if (!of_stream && is_made_good(of_stream.error())) return false;
-    if (!of_stream) return failure(DriverCall::stream_ctx, of_stream.error());
+    if (!of_stream && is_made_good(of_stream.error())) {
+      CAIRN_PROBE("fence.stream_ctx_made_good");
+      return false;
+    }
+    if (!of_stream) {
+      CAIRN_PROBE("fence.stream_ctx_failed");
+      return failure(DriverCall::stream_ctx, of_stream.error());
+    }
     home = *of_stream;
   }
   const auto taken = take_event(stream.device, home);
-  if (!taken) return Failure{taken.error()};
+  if (!taken) {
+    CAIRN_PROBE("fence.no_event");
+    return Failure{taken.error()};
+  }
   const auto recorded = state.noted(context_.driver.event_record(as, taken->event));
   if (!recorded) {
-    if (!is_made_good(recorded.error())) return failure(DriverCall::event_record, recorded.error());
+    if (!is_made_good(recorded.error())) {
+      CAIRN_PROBE("fence.event_record_failed");
+      return failure(DriverCall::event_record, recorded.error());
+    }
+    CAIRN_PROBE("fence.event_record_made_good");
     give_back_last();
     return false;
   }
@@ -72,18 +90,27 @@ Result<Done, Error> Fencing::fence_context(StreamKey stream, Block* block) {
                               stream.device, status)};
   };
   const auto taken = take_event(stream.device, {});
-  if (!taken) return Failure{taken.error()};
+  if (!taken) {
+    CAIRN_PROBE("fence_context.no_event");
+    return Failure{taken.error()};
+  }
   const auto recorded = state.noted(context_.driver.ctx_record(stream.device, taken->event));
   if (recorded) {
     const bool is_fence = block == nullptr;
     queue(is_fence ? stream : StreamKey{stream.device, whole_context_stream}, *taken, block);
     return Done{};
   }
-  if (recorded.error() != CudaStatus::not_supported)
+  if (recorded.error() != CudaStatus::not_supported) {
+    CAIRN_PROBE("fence_context.ctx_record_failed");
     return failure(DriverCall::ctx_record, recorded.error());
+  }
+  CAIRN_PROBE("fence_context.ctx_record_not_supported");
   give_back_last();
   const auto waited = state.noted(context_.driver.device_sync(stream.device));
-  if (!waited) return failure(DriverCall::device_sync, waited.error());
+  if (!waited) {
+    CAIRN_PROBE("fence_context.device_sync_failed");
+    return failure(DriverCall::device_sync, waited.error());
+  }
   return Done{};
 }
 
@@ -97,8 +124,10 @@ Result<Fencing::Taken, Error> Fencing::take_event(DeviceIndex device, ContextHan
   }
   home.make_room();
   const auto event = context_.state.noted(context_.driver.event_create(device, context));
-  if (!event)
+  if (!event) {
+    CAIRN_PROBE("take_event.not_created");
     return Failure{cuda_error(DriverCall::event_create, "an event", device, event.error())};
+  }
   ++home.created;
   taken_.push_back({&home, *event});
   return taken_.back();

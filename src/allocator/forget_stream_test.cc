@@ -220,6 +220,13 @@ TEST(ForgetStreamEverywhere, DefaultStreamsDoNotEnd) {
   EXPECT_EQ(driver.calls(), Calls{});
 }
 
+TEST(ForgetStreamEverywhere, TheHandleAfterTheirsIsOfAStreamThatEnds) {
+  ScriptedDriver driver;
+  Allocator allocator(driver);
+  allocator.allocate({1000, 0, stream(3)});
+  EXPECT_TRUE(allocator.try_forget_stream(0, stream(3)));
+}
+
 // A stream of device 1, which blocks of both devices use.
 class ForgetStreamOfTwo : public testing::Test {
  protected:

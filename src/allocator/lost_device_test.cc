@@ -163,6 +163,27 @@ TEST(LostDevice, AStickyFailureGoesBeforeOthers) {
   }
 }
 
+TEST(LostDevice, WhatIsCachedIsNotHandedOut) {
+  ScriptedDriver driver;
+  Allocator allocator(driver);
+  allocator.free(allocator.allocate({1000}));
+  driver.answer({fatal});
+  Error why;
+  EXPECT_EQ(allocator.try_allocate({std::size_t{30} << 20}, &why), nullptr);
+  EXPECT_EQ(allocator.try_allocate({1000}, &why), nullptr);
+  EXPECT_EQ(why.code, ErrorCode::cuda_error);
+}
+
+TEST(LostDevice, ACheckedFreeNamesItsStreamStill) {
+  ScriptedDriver driver;
+  Allocator allocator(driver);
+  void* p = allocator.allocate({1000, 0, stream(0x51)});
+  driver.answer({fatal});
+  Error why;
+  EXPECT_EQ(allocator.try_allocate({std::size_t{30} << 20}, &why), nullptr);
+  EXPECT_TRUE(allocator.try_free(p, 1000, stream(0x51), &why)) << why.message;
+}
+
 TEST(LostDevice, PendingBlocksStayPending) {
   Device device;
   device.driver().answer(DriverCall::event_sync, {fatal});

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "allocator/error_text.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 namespace {
@@ -39,6 +40,7 @@ std::string words_of_device(const MemoryReport& report) {
     words += " has a total capacity of " + in_words(*report.total_bytes);
     if (report.free_bytes) words += " of which " + in_words(*report.free_bytes) + " is free";
   } else {
+    CAIRN_PROBE("out_of_memory.mem_info_failed");
     words += " does not say how much memory it has";
   }
   words += ". ";
@@ -85,6 +87,7 @@ Error out_of_memory(DeviceState& state, const HeapRequest& request, Driver& driv
                     const std::string& complaints) {
   const auto memory = state.noted(driver.mem_info(state.device()));
   if (state.lost) {
+    CAIRN_PROBE("out_of_memory.lost");
     return cuda_error(DriverCall::mem_info, "the device's memory", state.device(), memory.error());
   }
   state.heap.ledger().ran_out_of_memory();

@@ -53,6 +53,15 @@ TEST_F(ReconfigureTest, BadTextChangesNothing) {
   }
 }
 
+TEST_F(ReconfigureTest, BadTextIsNoFailureOfCuda) {
+  try {
+    allocator_.reconfigure("nonsense:1");
+    ADD_FAILURE() << "nothing was thrown";
+  } catch (const InvalidArgument& error) {
+    EXPECT_EQ(error.error().cuda_code, 0);
+  }
+}
+
 TEST_F(ReconfigureTest, WhatCannotChangeIsRefusedWhole) {
   EXPECT_NE(unsupported("max_split_size_mb:64,best_fit_tie:address").find("best_fit_tie"),
             std::string::npos);

@@ -5,6 +5,7 @@
 #include "allocator/error_text.h"
 #include "allocator/event_progress.h"
 #include "base/in_words.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 namespace {
@@ -12,6 +13,7 @@ namespace {
 Result<Done, Error> wait_for_device(StreamKey stream, const DeviceContext& context) {
   const auto waited = context.state.noted(context.driver.device_sync(stream.device));
   if (waited) return Done{};
+  CAIRN_PROBE("wait_for_device.failed");
   return Failure{cuda_error(DriverCall::device_sync, stream_in_words(stream.id), stream.device,
                             waited.error())};
 }
@@ -23,11 +25,18 @@ Result<Done, Error> wait_for_stream(StreamKey stream, const DeviceContext& conte
     return Failure{cuda_error(call, stream_in_words(stream.id), stream.device, status)};
   };
   const auto as = context.state.noted(context.streams.direct(stream));
-  if (!as) return failure(DriverCall::stream_id, as.error());
+  if (!as) {
+    CAIRN_PROBE("wait_for_stream.stream_id_failed");
+    return failure(DriverCall::stream_id, as.error());
+  }
   if (!*as) return wait_for_device(stream, context);
   const auto waited = context.state.noted(context.driver.stream_sync(**as));
   if (waited) return Done{};
-  if (waited.error() == CudaStatus::invalid_handle) return wait_for_device(stream, context);
+  if (waited.error() == CudaStatus::invalid_handle) {
+    CAIRN_PROBE("wait_for_stream.made_good");
+    return wait_for_device(stream, context);
+  }
+  CAIRN_PROBE("wait_for_stream.failed");
   return failure(DriverCall::stream_sync, waited.error());
 }
 
@@ -37,6 +46,7 @@ void passing_over_failure(Step&& step) noexcept {
   try {
     static_cast<void>(step());
   } catch (const std::bad_alloc&) {
+    CAIRN_PROBE("end.no_host_memory");
     return;
   }
 }
@@ -57,7 +67,10 @@ void wait_until_idle(StreamId stream, const DeviceContext& context) noexcept {
 void destroy_events(const EventQueues::Queue& queue, const DeviceContext& context) {
   EventHandle last{};
   for (const PendingEvent& pending : queue) {
-    if (context.state.lost) return;
+    if (context.state.lost) {
+      CAIRN_PROBE("destroy_events.lost");
+      return;
+    }
     if (pending.event == last) continue;
     last = pending.event;
     static_cast<void>(
@@ -71,11 +84,15 @@ Result<Done, Error> release_each(const DeviceContext& context,
   for (const Segment* segment : segments) {
     if (is_to_be_waited_for(segment->stream, heap)) {
       auto waited = wait_for_stream({heap.device(), segment->stream}, context);
-      if (!waited) return waited;
+      if (!waited) {
+        CAIRN_PROBE("release.not_waited");
+        return waited;
+      }
       heap.mark_idle(segment->stream);
     }
     const auto freed = context.state.noted(context.driver.free(heap.device(), segment->span.begin));
     if (!freed) {
+      CAIRN_PROBE("release.free_failed");
       const std::string span = in_words(segment->span);
       return Failure{cuda_error(DriverCall::free, span, heap.device(), freed.error())};
     }
@@ -103,12 +120,18 @@ void give_everything_back(const DeviceContext& context) noexcept {
   passing_over_failure([&] { return wait_for_all_events(state, context.driver); });
   for (const auto& [address, segment] : state.heap.segments()) {
     if (!state.lost) wait_until_idle(segment.stream, context);
-    if (state.lost) return;
+    if (state.lost) {
+      CAIRN_PROBE("end.lost_before_free");
+      return;
+    }
     static_cast<void>(state.noted(context.driver.free(state.device(), address)));
   }
   for (const auto& [place, home] : state.pools.homes()) {
     for (const EventHandle event : home.unused) {
-      if (state.lost) return;
+      if (state.lost) {
+        CAIRN_PROBE("end.lost_before_destroy");
+        return;
+      }
       static_cast<void>(state.noted(context.driver.event_destroy(home.device, event)));
     }
   }

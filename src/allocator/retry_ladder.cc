@@ -60,14 +60,19 @@ RetryLadder::Next RetryLadder::call_back(const DeviceContext&) {
 }
 
 RetryLadder::Next RetryLadder::search_called_back(const DeviceContext& context) {
-  if (context.state.lost) return over(Failure{device_is_lost(context.state)});
+  if (context.state.lost) {
+    CAIRN_PROBE("ladder.lost_while_called_back");
+    return over(Failure{device_is_lost(context.state)});
+  }
   return called_back_freed_ ? search(context.state.heap) : Next::rung;
 }
 
 RetryLadder::Next RetryLadder::collect_garbage(const DeviceContext& context) {
   if (!context.state.limit) return Next::rung;
   const auto released = release_segments(context, context.state.heap.garbage(*context.state.limit));
-  return released ? Next::rung : over(Failure{released.error()});
+  if (released) return Next::rung;
+  CAIRN_PROBE("ladder.garbage_not_released");
+  return over(Failure{released.error()});
 }
 
 // Whether the limits let the driver be asked; the room for its answer is made before.
@@ -76,9 +81,13 @@ RetryLadder::Next RetryLadder::ask(const DeviceContext& context) {
   DeviceState& state = context.state;
   const Bytes size = state.heap.segment_size(request_);
   const Bytes held = state.reserved() + size;
-  if (state.limit && held > *state.limit) return Next::rung;
+  if (state.limit && held > *state.limit) {
+    CAIRN_PROBE("ladder.limit_reached");
+    return Next::rung;
+  }
   if (state.rejects && held > state.rejected_above) {
     state.heap.ledger().rejected();
+    CAIRN_PROBE("ladder.rejected");
     return over(Failure{rejected(state, request_, context.driver, complaints_)});
   }
   state.heap.reserve_segment(request_);
@@ -100,10 +109,17 @@ RetryLadder::Next RetryLadder::take_segment(const DeviceContext& context) {
   const auto given = state.noted(*answer_);
   answer_.reset();
   may_ask_ = false;
-  if (was_lost) return over(Failure{device_is_lost(state)});
+  if (was_lost) {
+    CAIRN_PROBE("ladder.lost_while_asked");
+    return over(Failure{device_is_lost(state)});
+  }
   if (given) return hand_out(context, *given);
   const Bytes size = std::exchange(asked_, Bytes{0});
-  if (given.error() == CudaStatus::out_of_memory) return Next::rung;
+  if (given.error() == CudaStatus::out_of_memory) {
+    CAIRN_PROBE("ladder.malloc_out_of_memory");
+    return Next::rung;
+  }
+  CAIRN_PROBE("ladder.malloc_failed");
   return over(
       Failure{cuda_error(DriverCall::malloc, in_words(size), state.device(), given.error())});
 }
@@ -111,10 +127,14 @@ RetryLadder::Next RetryLadder::take_segment(const DeviceContext& context) {
 RetryLadder::Next RetryLadder::hand_out(const DeviceContext& context, Address segment) {
   Heap& heap = context.state.heap;
   const Span span{segment, asked_};
-  if (!heap.can_add(span)) return over(Failure{impossible_segment(heap.device(), span)});
+  if (!heap.can_add(span)) {
+    CAIRN_PROBE("ladder.impossible_segment");
+    return over(Failure{impossible_segment(heap.device(), span)});
+  }
   try {
     heap.reserve_segment(request_);  // Another thread may have taken the room.
   } catch (...) {
+    CAIRN_PROBE("ladder.no_host_memory");
     static_cast<void>(context.state.noted(context.driver.free(heap.device(), segment)));
     throw;
   }
@@ -122,6 +142,7 @@ RetryLadder::Next RetryLadder::hand_out(const DeviceContext& context, Address se
   const Block* block = heap.allocate_in_new_segment(request_, span);
   if (block != nullptr) return over(block->ptr);
   if (heap.segment_size(request_) > span.size) return ask_again();
+  CAIRN_PROBE("ladder.misaligned_segment");
   return over(Failure{misaligned_segment(heap.device(), span, request_.alignment)});
 }
 
@@ -136,7 +157,10 @@ RetryLadder::Next RetryLadder::ask_again() {
 RetryLadder::Next RetryLadder::release_oversize(const DeviceContext& context) {
   const Heap::OversizeRelease oversize = context.state.heap.oversize_releasable(request_);
   const auto released = release_segments(context, oversize.segments);
-  if (!released) return over(Failure{released.error()});
+  if (!released) {
+    CAIRN_PROBE("ladder.oversize_not_released");
+    return over(Failure{released.error()});
+  }
   may_ask_ = oversize.is_enough;
   return Next::rung;
 }
@@ -144,14 +168,20 @@ RetryLadder::Next RetryLadder::release_oversize(const DeviceContext& context) {
 RetryLadder::Next RetryLadder::wait_for_events(const DeviceContext& context) {
   Heap& heap = context.state.heap;
   const auto waited = wait_for_all_events(context.state, context.driver);
-  if (!waited) return over(Failure{waited.error()});
+  if (!waited) {
+    CAIRN_PROBE("ladder.events_not_waited");
+    return over(Failure{waited.error()});
+  }
   return search_if(heap.deviations().searches_after_waiting, heap);
 }
 
 RetryLadder::Next RetryLadder::release_everything(const DeviceContext& context) {
   Heap& heap = context.state.heap;
   const auto released = release_all_free(context);
-  if (!released) return over(Failure{released.error()});
+  if (!released) {
+    CAIRN_PROBE("ladder.not_released");
+    return over(Failure{released.error()});
+  }
   return search_if(heap.deviations().searches_after_release, heap);
 }
 
@@ -162,6 +192,7 @@ RetryLadder::Next RetryLadder::ask_at_last(const DeviceContext& context) {
 }
 
 RetryLadder::Next RetryLadder::fail(const DeviceContext& context) {
+  CAIRN_PROBE("ladder.out_of_memory");
   return over(Failure{out_of_memory(context.state, request_, context.driver, complaints_)});
 }
 

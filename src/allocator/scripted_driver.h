@@ -45,6 +45,8 @@ class ScriptedDriver : public Driver {
   void next_address(Address address) { next_address_ = address; }
   // What runs within each malloc, before it answers; no lock of the driver is held.
   void during_malloc(std::function<void()> act) { during_malloc_ = std::move(act); }
+  // What runs within each call, before all else.
+  void during_each(std::function<void()> act) { during_each_ = std::move(act); }
 
   // An event is not done once it was recorded, until this is said of it, or it was waited for.
   void finish(std::uint64_t event) { pending_.erase(event); }
@@ -192,6 +194,7 @@ class ScriptedDriver : public Driver {
 
   // Notes the call, and gives how it is to end.
   CudaStatus next(DriverCall call, DeviceIndex device, const std::string& rest) {
+    if (during_each_) during_each_();
     const std::lock_guard lock(mutex_);
     calls_.push_back(std::string(to_string(call)) + " " + std::to_string(device) + rest);
     const auto of_kind = answers_of_.find(call);
@@ -222,6 +225,7 @@ class ScriptedDriver : public Driver {
   std::deque<CudaStatus> answers_;
   std::map<DriverCall, std::deque<CudaStatus>> answers_of_;
   std::function<void()> during_malloc_;
+  std::function<void()> during_each_;
   std::vector<ProcessMemory> processes_;
   std::map<std::uint64_t, std::uint64_t> contexts_;
   std::map<std::uint64_t, std::uint64_t> ids_;

@@ -2,13 +2,17 @@
 
 #include "allocator/error_text.h"
 #include "base/thread_number.h"
+#include "invariants/catalogue/hook.h"
 
 namespace cairn {
 
 Result<StreamId, Error> StreamDirectory::identify(StreamRef stream) {
   if (is_plain(stream)) return plain(stream);
   if (stream.handle == per_thread_stream_handle) return per_thread();
-  if (stream.handle >= first_special_stream) return Failure{impossible_stream(stream.handle)};
+  if (stream.handle >= first_special_stream) {
+    CAIRN_PROBE("identify.impossible_handle");
+    return Failure{impossible_stream(stream.handle)};
+  }
   return ask_for_id(stream);
 }
 
@@ -20,10 +24,14 @@ StreamId StreamDirectory::per_thread() const {
 Result<StreamId, Error> StreamDirectory::ask_for_id(StreamRef stream) {
   const auto id = driver_.stream_id(stream);
   if (!id) {
+    CAIRN_PROBE("identify.stream_id_failed");
     return Failure{cuda_error(DriverCall::stream_id, stream_in_words({stream.handle}),
                               stream.device, id.error())};
   }
-  if (*id == 0 || *id >= first_special_stream) return Failure{impossible_stream(*id)};
+  if (*id == 0 || *id >= first_special_stream) {
+    CAIRN_PROBE("identify.impossible_id");
+    return Failure{impossible_stream(*id)};
+  }
   const StreamId known{*id};
   const auto ids = ids_.lock();
   const auto latest = ids->latest.try_emplace(stream, known).first;
@@ -49,10 +57,19 @@ DriverResult<std::optional<StreamRef>> StreamDirectory::direct(StreamKey stream)
   }
   if (identity_ == StreamIdentity::handle) return As{{stream.device, stream.id.value}};
   const As last = last_handle(stream);
-  if (!last) return As{};
+  if (!last) {
+    CAIRN_PROBE("direct.handle_unknown");
+    return As{};
+  }
   const auto id = driver_.stream_id(*last);
-  if (!id && id.error() == CudaStatus::invalid_handle) return As{};
-  if (!id) return Failure{id.error()};
+  if (!id && id.error() == CudaStatus::invalid_handle) {
+    CAIRN_PROBE("direct.handle_dead");
+    return As{};
+  }
+  if (!id) {
+    CAIRN_PROBE("direct.stream_id_failed");
+    return Failure{id.error()};
+  }
   return *id == stream.id.value ? last : As{};
 }
 

@@ -36,6 +36,16 @@ Error refused_words(Allocator& allocator, void* p, Stream user) {
 
 // --- names ---
 
+TEST(StreamNames, AHandleThatIsAnothersIdNamesAnotherStream) {
+  ScriptedDriver driver;
+  driver.set_id(0x60, 0x70);
+  Allocator allocator(driver, by_id());
+  void* p = allocator.allocate({1000, 0, stream(0x60)});
+  allocator.free(p);
+  EXPECT_NE(allocator.allocate({1000, 0, stream(0x70)}), p);
+  EXPECT_EQ(allocator.allocate({1000, 0, stream(0x60)}), p);
+}
+
 TEST(StreamNames, BothOfTheLegacyDefaultStreamAreOne) {
   ScriptedDriver driver;
   Allocator allocator(driver);

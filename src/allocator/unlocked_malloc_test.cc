@@ -108,6 +108,15 @@ TEST_F(UnlockedMalloc, TheLimitCountsWhatIsAskedFor) {
   EXPECT_TRUE(device_.try_allocate(20_MiB));  // Just 50 MiB.
 }
 
+TEST_F(UnlockedMalloc, TheLimitCountsWhatIsHeldAndWhatIsAskedFor) {
+  device_->set_memory_fraction(0.5);
+  device_.allocate(20_MiB);
+  Error why;
+  meanwhile([&] { why = error_of(device_->allocate({s1, 12_MiB})); });
+  EXPECT_TRUE(device_.try_allocate(20_MiB));
+  EXPECT_EQ(why.code, ErrorCode::out_of_memory);
+}
+
 TEST_F(UnlockedMalloc, SoDoesTheBorderOfRejections) {
   Options options = unlocked();
   options.throw_on_cudamalloc_oom = true;

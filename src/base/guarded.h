@@ -49,6 +49,7 @@ class Guarded {
 
   Access<State> lock() { return {mutex_, state_}; }
   Access<const State> lock() const { return {mutex_, state_}; }
+  bool is_locked() const { return mutex_.is_locked(); }
   LaneAccess try_lock_lane(std::size_t lane) { return {mutex_.try_lock_lane(lane), state_}; }
 
  private:

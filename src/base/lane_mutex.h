@@ -25,6 +25,7 @@ class LaneMutex {
     }
   }
   void unlock() { whole_.mutex.unlock(); }
+  bool is_locked() const { return whole_.mutex.is_locked(); }  // As a whole.
 
   // The lane's mutex, locked; null, and nothing is locked, where somebody has or wants the whole.
   // REQUIRES: the calling thread holds nothing of this.

@@ -1,7 +1,8 @@
 #include "cairn/settings_text.h"
 
-#include <charconv>
 #include <system_error>
+
+#include "base/decimal.h"
 
 namespace cairn::settings {
 namespace {
@@ -27,7 +28,7 @@ template <class Number>
 std::optional<Number> all_of(std::string_view text) {
   Number number{};
   const char* const end = text.data() + text.size();
-  const auto [stop, failure] = std::from_chars(text.data(), end, number);
+  const auto [stop, failure] = number_from_chars(text.data(), end, number);
   if (failure != std::errc{} || stop != end) return std::nullopt;
   return number;
 }

@@ -25,7 +25,7 @@ void FreeIndex::insert(Block& block) {
   roots_[bin] = &block;
   block.index_left = block.index_right = nullptr;
   words_[bin / 64] |= std::uint64_t{1} << (bin % 64);
-  summary_[bin / 64 / 64] |= std::uint64_t{1} << (bin / 64 % 64);
+  summary_ |= std::uint64_t{1} << (bin / 64);
 }
 
 void FreeIndex::erase(Block& block) {
@@ -35,7 +35,7 @@ void FreeIndex::erase(Block& block) {
   if (roots_[bin] != &block || !is_alone) return treap::erase(roots_[bin], block, order_);
   roots_[bin] = nullptr;
   words_[bin / 64] &= ~(std::uint64_t{1} << (bin % 64));
-  if (words_[bin / 64] == 0) summary_[bin / 64 / 64] &= ~(std::uint64_t{1} << (bin / 64 % 64));
+  if (words_[bin / 64] == 0) summary_ &= ~(std::uint64_t{1} << (bin / 64));
 }
 
 Block* FreeIndex::first_not_below(Bytes size) const {
@@ -74,33 +74,21 @@ std::size_t FreeIndex::first_bin_from(std::size_t bin) const {
   if (bin >= bin_count) return none;
   const std::size_t word = bin / 64;
   if (const std::uint64_t bits = words_[word] & from_bit(bin % 64)) return word * 64 + lowest(bits);
-  const std::size_t next = word + 1;
-  for (std::size_t group = next / 64; group < summary_.size(); ++group) {
-    const std::uint64_t mask = group == next / 64 ? from_bit(next % 64) : ~std::uint64_t{0};
-    if (const std::uint64_t words = summary_[group] & mask) {
-      const std::size_t found = group * 64 + lowest(words);
-      return found * 64 + lowest(words_[found]);
-    }
-  }
-  return none;
+  const std::uint64_t later = summary_ & from_bit(word + 1);
+  if (later == 0) return none;
+  const std::size_t found = lowest(later);
+  return found * 64 + lowest(words_[found]);
 }
 
 std::size_t FreeIndex::last_bin_below(std::size_t bin) const {
   const std::size_t word = bin / 64;
-  if (word < word_count) {
-    if (const std::uint64_t bits = words_[word] & below_bit(bin % 64)) {
-      return word * 64 + highest(bits);
-    }
+  if (const std::uint64_t bits = words_[word] & below_bit(bin % 64)) {
+    return word * 64 + highest(bits);
   }
-  for (std::size_t group = word / 64 + 1; group-- > 0;) {
-    if (group >= summary_.size()) continue;
-    const std::uint64_t mask = group == word / 64 ? below_bit(word % 64) : ~std::uint64_t{0};
-    if (const std::uint64_t words = summary_[group] & mask) {
-      const std::size_t found = group * 64 + highest(words);
-      return found * 64 + highest(words_[found]);
-    }
-  }
-  return none;
+  const std::uint64_t earlier = summary_ & below_bit(word);
+  if (earlier == 0) return none;
+  const std::size_t found = highest(earlier);
+  return found * 64 + highest(words_[found]);
 }
 
 }  // namespace cairn

@@ -50,8 +50,11 @@ class FreeIndex {
   }
   std::span<Block* const> roots() const { return roots_; }  // By bin.
   bool bit(std::size_t bin) const { return (words_[bin / 64] >> (bin % 64) & 1) != 0; }
-  bool summary_bit(std::size_t word) const { return (summary_[word / 64] >> (word % 64) & 1) != 0; }
+  bool summary_bit(std::size_t word) const { return (summary_ >> word & 1) != 0; }
   static constexpr std::size_t word_count = (bin_count + 63) / 64;
+  static_assert(word_count < 64,
+                "the words have a bit each in one word, and there is one to spare");
+  static_assert(bin_count % 64 != 0, "what comes after the last bin is in the last word");
   bool word_is_empty(std::size_t word) const { return words_[word] == 0; }
 
   FreeOrder order() const { return order_; }
@@ -64,8 +67,8 @@ class FreeIndex {
   Block* leftmost_from(std::size_t bin) const;
 
   FreeOrder order_;
-  std::array<std::uint64_t, (word_count + 63) / 64> summary_{};  // A bit a word that is not 0.
-  std::array<std::uint64_t, word_count> words_{};                // A bit a bin that is not empty.
+  std::uint64_t summary_ = 0;                      // A bit a word that is not 0.
+  std::array<std::uint64_t, word_count> words_{};  // A bit a bin that is not empty.
   std::array<Block*, bin_count> roots_{};
 };
 

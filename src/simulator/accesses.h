@@ -63,6 +63,12 @@ class Accesses {
     }
   }
 
+  // Calls visit(span, accesses) for each run of bytes that were accessed alike, in order.
+  template <class Visit>
+  void for_each_cell(Visit visit) const {
+    for (const auto& [begin, cell] : cells_) visit(cell.span, cell.accesses);
+  }
+
   // Forgets what the host has seen done.
   void prune();
   std::unordered_set<StreamNumber> streams() const;

@@ -28,9 +28,7 @@ AddressSpace::AddressSpace(const std::vector<Layout>& devices) {
 Address AddressSpace::lowest_unused(DeviceIndex index, Bytes room) const {
   const Device& device = devices_[static_cast<std::size_t>(index)];
   if (device.layout.reuse_addresses) {
-    for (const Interval& range : device.freed) {
-      if (range.upper() - range.lower() >= room.count) return {range.lower()};
-    }
+    if (const auto freed = device.freed.lowest_with(room)) return *freed;
   }
   // Memory that was placed by address may stand, or have stood, in the way.
   Span wanted{device.next, room};
@@ -39,11 +37,8 @@ Address AddressSpace::lowest_unused(DeviceIndex index, Bytes room) const {
     if (const Allocation* allocation = overlapping(wanted)) {
       past = allocation->footprint().end() + device.gap;
     }
-    const Interval searched(wanted.begin.value, wanted.end().value);
-    for (const Device& each : devices_) {
-      const auto freed = each.freed.find(searched);
-      if (freed != each.freed.end()) past = std::max(past, Address{freed->upper()});
-    }
+    for (const Device& each : devices_)
+      past = std::max(past, each.freed.end_of_range_in(wanted).value_or(past));
     if (past == wanted.begin) return past;
     wanted.begin = round_up(past, allocation_granularity);
   }
@@ -66,9 +61,7 @@ void AddressSpace::allocate_at(DeviceIndex index, Span span) {
 }
 
 void AddressSpace::forget_freed(Span taken) {
-  for (Device& device : devices_) {
-    device.freed.subtract(Interval(taken.begin.value, taken.end().value));
-  }
+  for (Device& device : devices_) device.freed.remove(taken);
 }
 
 void AddressSpace::give_back(Address address) {
@@ -79,7 +72,7 @@ void AddressSpace::give_back(Address address) {
   // The gap behind it, but for what was placed there.
   Address end = taken.end() + device.gap;
   if (next != allocations_.end()) end = std::min(end, next->first);
-  device.freed.add(Interval(taken.begin.value, end.value));
+  device.freed.add({taken.begin, end - taken.begin});
 }
 
 const Allocation* AddressSpace::beginning_at(Address address) const {
@@ -99,9 +92,8 @@ const Allocation* AddressSpace::overlapping(Span span) const {
 
 bool AddressSpace::was_given_back(Address address) const {
   if (address >= address_limit) return false;
-  return std::any_of(devices_.begin(), devices_.end(), [address](const Device& device) {
-    return boost::icl::contains(device.freed, address.value);
-  });
+  return std::any_of(devices_.begin(), devices_.end(),
+                     [address](const Device& device) { return device.freed.contains(address); });
 }
 
 }  // namespace cairn::simulator

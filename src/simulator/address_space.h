@@ -10,14 +10,13 @@
 // Not thread-safe.
 #pragma once
 
-#include <boost/icl/interval_set.hpp>
 #include <cstdint>
-#include <functional>
 #include <map>
 #include <vector>
 
 #include "base/ids.h"
 #include "base/units.h"
+#include "simulator/freed_ranges.h"
 
 namespace cairn::simulator {
 
@@ -65,14 +64,11 @@ class AddressSpace {
   bool was_given_back(Address address) const;
 
  private:
-  using Interval = boost::icl::right_open_interval<std::uint64_t>;
-  using Ranges = boost::icl::interval_set<std::uint64_t, std::less, Interval>;
-
   struct Device {
     Layout layout;
     Bytes gap;
-    Address next;  // Addresses from here on were never given by allocate().
-    Ranges freed;  // Given back by it and in no use since, with the gaps behind them.
+    Address next;       // Addresses from here on were never given by allocate().
+    FreedRanges freed;  // Given back by it and in no use since, with the gaps behind them.
   };
 
   Address lowest_unused(DeviceIndex device, Bytes room) const;

@@ -28,6 +28,10 @@ class Events {
     const auto found = events_.find(handle.value);
     return found == events_.end() ? nullptr : &found->second;
   }
+  const Event* find(EventHandle handle) const {
+    const auto found = events_.find(handle.value);
+    return found == events_.end() ? nullptr : &found->second;
+  }
   // REQUIRES: it exists.
   void destroy(EventHandle handle) { events_.erase(handle.value); }
   // All of the context, by its own handle.

@@ -89,6 +89,11 @@ class Judge {
   const std::vector<Violation>& violations() const { return violations_; }
   const std::vector<std::string>& mistakes() const { return mistakes_; }
 
+  const LiveRanges& held(DeviceIndex device) const {
+    return held_[static_cast<std::size_t>(device)];
+  }
+  const Accesses& accesses() const { return accesses_; }
+
   // What need not be remembered.
   void prune() { accesses_.prune(); }
   std::size_t size() const { return accesses_.size(); }
@@ -97,9 +102,6 @@ class Judge {
 
  private:
   LiveRanges& held(DeviceIndex device) { return held_[static_cast<std::size_t>(device)]; }
-  const LiveRanges& held(DeviceIndex device) const {
-    return held_[static_cast<std::size_t>(device)];
-  }
   void report(ViolationKind kind, DeviceIndex device, std::string message);
   void use(const Kernel& kernel, const Touch& touch);
   // Whether the kernel comes after the work that stood on the range's own stream at the start.

@@ -16,6 +16,7 @@
 #include <mutex>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/ids.h"
@@ -122,6 +123,21 @@ class SimulatedGpu {
   // All that was seen since the start, on all devices, in order.
   std::vector<Violation> violations() const;
   std::size_t violation_count() const;
+
+  // ---- for whoever compares what two machines will do ----
+  struct Knowledge {
+    const Streams& streams;
+    const Events& events;
+    const HostView& host;
+    const Judge& judge;
+    Ticks now;
+  };
+  // Calls look(const Knowledge&) under the mutex.
+  template <class Look>
+  auto inspect(Look&& look) const {
+    const std::lock_guard lock(mutex_);
+    return std::forward<Look>(look)(Knowledge{streams_, events_, host_, judge_, now_});
+  }
 
  private:
   struct Device {

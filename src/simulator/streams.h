@@ -77,6 +77,12 @@ class Streams {
   // The end of all streams of the device's primary context, those that were destroyed too.
   Point end_of_device(DeviceIndex device) const;
 
+  // Calls visit(number, tail) for each that is remembered, in no order.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (const auto& [number, stream] : streams_) visit(number, stream.tail);
+  }
+
   // ---- what need not be remembered ----
 
   std::size_t size() const { return streams_.size(); }

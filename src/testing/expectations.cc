@@ -131,7 +131,7 @@ Expectations::Value Expectations::of_block(const Range& range, const std::string
 }
 
 Expectations::Value Expectations::of_device(const Term& term, DeviceIndex device) const {
-  const DeviceStats stats = machine_.allocator().device(device).stats();
+  const DeviceStats stats = sight_.stats(device);
   constexpr std::string_view peak = "peak_";
   const bool is_peak = term.query.starts_with(peak);
   const AmountName name =
@@ -179,7 +179,7 @@ WideInteger Expectations::of_map(const std::string& query, DeviceIndex device) c
   if (query == "pending_blocks") state = BlockState::active_pending_free;
   std::uint64_t count = 0;
   std::uint64_t largest = 0;
-  for (const SegmentInfo& segment : machine_.allocator().device(device).map()) {
+  for (const SegmentInfo& segment : sight_.map(device)) {
     for (const BlockInfo& block : segment.blocks) {
       if (block.state != state) continue;
       ++count;

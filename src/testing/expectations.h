@@ -4,12 +4,15 @@
 // Not thread-safe. `ptds` is that of the calling thread.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
+#include "cairn/block_map.h"
 #include "cairn/errors.h"
+#include "cairn/stats.h"
 #include "testing/machine.h"
 #include "testing/names.h"
 #include "testing/program.h"
@@ -25,8 +28,14 @@ class Expectations {
  public:
   // By device, of the last request that ran out of memory or was rejected.
   using Reports = std::map<DeviceIndex, MemoryReport>;
-  Expectations(Machine& machine, const Names& names, const Streams& streams, const Reports& reports)
-      : machine_(machine), names_(names), streams_(streams), reports_(reports) {}
+  // How the allocator is looked at.
+  struct Sight {
+    std::function<DeviceStats(DeviceIndex)> stats;
+    std::function<BlockMap(DeviceIndex)> map;
+  };
+  Expectations(Machine& machine, const Names& names, const Streams& streams, const Reports& reports,
+               const Sight& sight)
+      : machine_(machine), names_(names), streams_(streams), reports_(reports), sight_(sight) {}
 
   // The sum of the terms; or why one of them means nothing here.
   Result<WideInteger, std::string> sum(const std::vector<Term>& terms) const;
@@ -45,6 +54,7 @@ class Expectations {
   const Names& names_;
   const Streams& streams_;
   const Reports& reports_;
+  const Sight& sight_;
 };
 
 bool holds(WideInteger left, Comparison comparison, WideInteger right);

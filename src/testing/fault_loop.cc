@@ -1,22 +1,36 @@
 #include "testing/fault_loop.h"
 
+#include <array>
+#include <cstddef>
 #include <memory>
 #include <utility>
 
 #include "driver/recording_driver.h"
+#include "testing/documented_errors.h"
 
 namespace cairn::testing {
 namespace {
 
-constexpr CudaStatus context_is_destroyed{709};
-constexpr CudaStatus launch_failed{719};
-constexpr CudaStatus ecc_uncorrectable{214};
-
-using Errors = std::vector<CudaStatus>;
-
 bool is_due(std::uint64_t at, std::uint64_t stride) {
   return stride != 0 && (at == 1 || at % stride == 0);
 }
+
+// The documented errors of a call for ever, one that loses the device after one that does not.
+class Turns {
+ public:
+  explicit Turns(DriverCall call) {
+    for (const DocumentedError& error : documented_errors(call))
+      of_[is_sticky(error.status) ? 1 : 0].push_back(error.status);
+  }
+  CudaStatus next() {
+    const auto& errors = of_[turn_ % of_.size()];
+    return errors[turn_++ / of_.size() % errors.size()];
+  }
+
+ private:
+  std::array<std::vector<CudaStatus>, 2> of_;
+  std::size_t turn_ = 0;
+};
 
 }  // namespace
 
@@ -40,37 +54,15 @@ std::map<DriverCall, std::uint64_t> count_calls(const Program& program) {
   return counts;
 }
 
-const std::vector<CudaStatus>& documented_errors(DriverCall call) {
-  using enum CudaStatus;
-  static const Errors of_memory{out_of_memory, invalid_value, unknown, launch_failed,
-                                ecc_uncorrectable};
-  static const Errors of_events{invalid_handle, invalid_value, unknown, launch_failed,
-                                illegal_address};
-  static const Errors of_contexts{not_supported, invalid_handle, invalid_value, unknown,
-                                  context_is_destroyed};
-  switch (call) {
-    case DriverCall::malloc:
-    case DriverCall::free:
-    case DriverCall::mem_info:
-    case DriverCall::event_create:
-      return of_memory;
-    case DriverCall::ctx_record:
-      return of_contexts;
-    default:
-      return of_events;
-  }
-}
-
 std::vector<Fault> faults_of(const std::map<DriverCall, std::uint64_t>& calls,
                              const FaultLoop& loop) {
   std::vector<Fault> faults;
   for (const auto& [call, count] : calls) {
-    const Errors& errors = documented_errors(call);
-    std::uint64_t turn = 0;
+    Turns errors(call);
     for (std::uint64_t at = 1; at <= count; ++at) {
       const bool is_lasting = is_due(at, loop.stride_of_lasting);
       if (!is_lasting && !is_due(at, loop.stride)) continue;
-      const CudaStatus error = errors[turn++ % errors.size()];
+      const CudaStatus error = errors.next();
       Fault fault{call, at, error, 1, is_sticky(error)};
       if (is_due(at, loop.stride)) faults.push_back(fault);
       fault.count.reset();

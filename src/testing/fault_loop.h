@@ -21,9 +21,6 @@ namespace cairn::testing {
 // never makes are left out.
 std::map<DriverCall, std::uint64_t> count_calls(const Program& program);
 
-// What CUDA says the call may fail with, and what a lost device gives.
-const std::vector<CudaStatus>& documented_errors(DriverCall call);
-
 struct FaultLoop {
   // Only each `stride`th call of a kind is made to fail, from the first on. 1: all.
   std::uint64_t stride = 1;
@@ -31,7 +28,8 @@ struct FaultLoop {
   std::uint64_t stride_of_lasting = 0;
 };
 
-// The faults of a loop over a Program that makes these calls, the errors of each call in turn.
+// The faults of a loop over a Program that makes these calls. The documented errors of each call
+// come in turn, those that lose the device and others by turns.
 std::vector<Fault> faults_of(const std::map<DriverCall, std::uint64_t>& calls,
                              const FaultLoop& loop);
 

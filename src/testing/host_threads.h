@@ -20,6 +20,14 @@ class HostThreads {
     const Turn turn(numbers_[thread]);
     task();
   }
+  // The same on a thread of the process that has no number of its own, for thread 0 too.
+  template <class Task>
+  void run_apart(int thread, Task&& task) {
+    if (thread != 0) return run(thread, task);
+    const std::uint64_t own = exchange_thread_number(main_);
+    task();
+    exchange_thread_number(own);
+  }
   // A later task of this number runs on a new thread.
   void end(int thread) { numbers_.erase(thread); }
 
@@ -37,7 +45,8 @@ class HostThreads {
     const std::uint64_t own_;
   };
 
-  std::map<int, std::uint64_t> numbers_;  // 0: the thread never asked for it.
+  const std::uint64_t main_ = this_thread_number();  // Of the one that made this.
+  std::map<int, std::uint64_t> numbers_;             // 0: the thread never asked for it.
 };
 
 }  // namespace cairn::testing

@@ -68,26 +68,45 @@ std::optional<Difference> compare_end(const Deed& deed, const model::Outcome& fo
 
 }  // namespace
 
-void Lockstep::begin(const Deed& deed) {
-  calls_ = &deed.calls;
-  next_call_ = 0;
-  difference_.reset();
-}
-
-std::optional<Difference> Lockstep::end(const Deed& deed, const model::Outcome& foretold) {
-  if (!difference_ && next_call_ < deed.calls.size())
-    difference_ = {"no more driver calls", describe(deed.calls[next_call_])};
-  if (!difference_) difference_ = compare_end(deed, foretold);
-  return difference_;
+std::optional<Difference> Lockstep::end(Progress& progress, const Deed& deed,
+                                        const model::Outcome& foretold) {
+  if (progress.difference) return progress.difference;
+  if (progress.next_call < deed.calls.size())
+    return Difference{"no more driver calls", describe(deed.calls[progress.next_call])};
+  return compare_end(deed, foretold);
 }
 
 const RecordedCall* Lockstep::take(const RecordedCall& foretold) {
-  if (difference_) return nullptr;
-  const bool has_more = next_call_ < calls_->size();
-  if (has_more && asks_the_same((*calls_)[next_call_], foretold)) return &(*calls_)[next_call_++];
-  difference_ = {describe(foretold),
-                 has_more ? describe((*calls_)[next_call_]) : "no more driver calls"};
+  Progress& now = *now_;
+  if (now.difference) return nullptr;
+  const bool is_early = now.next_call == now.calls->size() && !now.is_whole;
+  if (is_early && now.aside != nullptr) now.aside->pause();
+  const bool has_more = now.next_call < now.calls->size();
+  if (has_more && asks_the_same((*now.calls)[now.next_call], foretold))
+    return &(*now.calls)[now.next_call++];
+  now.difference = {describe(foretold),
+                    has_more ? describe((*now.calls)[now.next_call]) : "no more driver calls"};
   return nullptr;
+}
+
+Lockstep::InPhases::InPhases(Lockstep& lockstep, Same same)
+    : lockstep_(lockstep),
+      same_(std::move(same)),
+      aside_([this] { outcome_ = same_(lockstep_.model_); }) {
+  progress_.aside = &aside_;
+  progress_.thread = this_thread_number();
+}
+
+void Lockstep::InPhases::go_on(const std::vector<RecordedCall>& calls) {
+  progress_.calls = &calls;
+  lockstep_.now_ = &progress_;
+  if (!aside_.is_over()) aside_.go_on();
+}
+
+std::optional<Difference> Lockstep::InPhases::end(const Deed& deed) {
+  progress_.is_whole = true;
+  go_on(deed.calls);
+  return Lockstep::end(progress_, deed, outcome_);
 }
 
 int Lockstep::status(const RecordedCall& foretold) {
@@ -95,7 +114,13 @@ int Lockstep::status(const RecordedCall& foretold) {
   return call == nullptr ? refusal : static_cast<int>(call->status);
 }
 
-std::uint64_t Lockstep::thread_number() { return this_thread_number(); }
+std::uint64_t Lockstep::thread_number() {
+  return now_->aside == nullptr ? this_thread_number() : now_->thread;
+}
+
+void Lockstep::call_back() {
+  if (has_callbacks_ && now_->aside != nullptr) now_->aside->pause();
+}
 
 model::Environment::Allocated Lockstep::malloc(DeviceIndex device, Bytes size) {
   const auto* call = take({.call = DriverCall::malloc, .device = device, .size = size});

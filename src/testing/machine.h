@@ -27,6 +27,7 @@ class Machine {
           const WrapDriver& wrap);
 
   AllDevices& allocator() { return *allocator_; }
+  const AllDevices& allocator() const { return *allocator_; }
   // Destroys the allocator, after which it must not be asked for.
   void end_allocator() { allocator_.reset(); }
   simulator::SimulatedGpu& gpu() { return gpu_; }

@@ -26,8 +26,9 @@ const std::string* name_of(const Operation& operation) {
 
 }  // namespace
 
-OpDecoder::OpDecoder(const Setup& setup)
+OpDecoder::OpDecoder(const Setup& setup, bool lets_others_in)
     : setup_(setup),
+      lets_others_in_(lets_others_in),
       devices_(devices_of(setup)),
       most_live_(setup.most_live % 64 == 0 ? 64 : setup.most_live % 64),
       most_streams_(3 + setup.streams % 4) {
@@ -92,6 +93,12 @@ void OpDecoder::done(const Statement& was, bool succeeded) {
     state_.apply_failed(was);
     next_ = plan_.size();  // What was to come relied on it.
   }
+}
+
+void OpDecoder::done_within(const std::vector<Statement>& body) {
+  for (const Statement& statement : body)
+    statement.expected == ErrorCode::none ? state_.apply(statement)
+                                          : state_.apply_failed(statement);
 }
 
 bool OpDecoder::may_be_mistaken(const Statement& was) const {

@@ -25,7 +25,8 @@ namespace cairn::testing {
 
 class OpDecoder {
  public:
-  explicit OpDecoder(const Setup& setup);
+  // `lets_others_in`: allocations come with a `during` now and then.
+  explicit OpDecoder(const Setup& setup, bool lets_others_in = false);
 
   // Devices, settings, segments and streams that are there at the start.
   std::vector<Statement> declarations();
@@ -36,6 +37,9 @@ class OpDecoder {
   std::optional<Statement> next();
   // What became of the statement that next() gave last: whether it did what it says.
   void done(const Statement& statement, bool succeeded);
+
+  // The same of statements in a body that ran within it, which say by themselves how they failed.
+  void done_within(const std::vector<Statement>& body);
 
   // Whether the statement may turn out to be a mistake of the Program: it names a block that was
   // freed, whose memory may be another's by now. No other statement may.
@@ -62,6 +66,8 @@ class OpDecoder {
 
   // ---- plans (op_decoder_plans.cc): statements that belong together ----
   void plan_alloc();
+  void plan_others(int allocates);
+  void plan_within(int thread);
   void plan_free();
   void plan_launch();
   void plan_use();
@@ -98,11 +104,13 @@ class OpDecoder {
   }
   const KnownBlock& block() const { return pick(state_.live()); }
   const std::string& freed() const { return pick(state_.freed()); }  // Its name.
+  std::string next_block() { return "a" + std::to_string(blocks_named_++); }
   const KnownStream* pick_stream(KnownStream::Life life, std::uint8_t index) const;
   std::size_t count_streams() const;
   bool is_on(std::uint8_t bit) const { return (setup_.switches & bit) != 0; }
 
   const Setup setup_;
+  const bool lets_others_in_;
   const int devices_;
   const std::size_t most_live_;
   const std::size_t most_streams_;  // By name, at a time.

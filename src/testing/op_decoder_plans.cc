@@ -76,7 +76,7 @@ void OpDecoder::begin(const Op& op) {
 
 void OpDecoder::plan_alloc() {
   Alloc made;
-  made.name = "a" + std::to_string(blocks_named_++);
+  made.name = next_block();
   made.size = size_of(op_.amount);
   made.align = is_impossible(op_) ? impossible_alignment(op_) : alignment_of(op_);
   StreamPlace on = place();
@@ -85,7 +85,52 @@ void OpDecoder::plan_alloc() {
   made.stream = on.name;
   Speaker speaker = *speaker_of({on});
   speaker.device = on.device;
+  if (lets_others_in_ && is_on(setup_switch::release_lock) && op_.other >= 0xc0)
+    plan_others(speaker.thread);
   say(speaker, made);
+}
+
+// What another thread does while the driver is asked, if it is.
+void OpDecoder::plan_others(int allocates) {
+  const auto other = std::ranges::find_if(threads_, [&](int each) { return each != allocates; });
+  if (other == threads_.end()) return;
+  const std::vector<Statement> before = std::exchange(plan_, {});
+  for (std::uint64_t i = 0, count = 1 + dice_.below(3); i < count; ++i) plan_within(*other);
+  During during{DriverCall::malloc, 1, std::exchange(plan_, before)};
+  if (!during.body.empty()) say({allocates, {}}, std::move(during));
+}
+
+// Only what is right whatever the statements before it came to.
+void OpDecoder::plan_within(int thread) {
+  const Speaker speaker{thread, device()};
+  switch (dice_.below(8)) {
+    case 0:
+    case 1:
+    case 2: {
+      if (state_.live().size() + 4 > most_live_) return;
+      Alloc made;
+      made.name = next_block();
+      made.size = dice_.one_in(2) ? size_of(op_.amount) : Bytes{1 + dice_.below(30 << 20)};
+      made.stream = dice_.pick(places(device(), thread)).name;
+      return say(speaker, made);
+    }
+    case 3:
+    case 4: {
+      if (state_.live().empty()) return;
+      const KnownBlock& freed = dice_.pick(state_.live());
+      const Operation free = Free{NamedTarget{freed.name, {}}, {}, {}, {}};
+      const bool is_freed_already =
+          std::ranges::find(plan_, free, &Statement::operation) != plan_.end();
+      return state_.owed(freed).empty() && !is_freed_already ? say(speaker, free) : void();
+    }
+    case 5:
+      return say(speaker, Poll{});
+    case 6:
+      return say(speaker, EmptyCache{});
+    default:
+      return dice_.one_in(2) ? say(speaker, MemoryFraction{said_fraction(op_), device()})
+                             : say(speaker, Reconfigure{new_settings(dice_)});
+  }
 }
 
 bool OpDecoder::settle(const KnownBlock& block, const StreamPlace& place,

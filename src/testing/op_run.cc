@@ -28,7 +28,7 @@ class Runner {
  public:
   Runner(const Tape& tape, const WorldOptions& options)
       : tape_(tape),
-        decoder_(tape.setup),
+        decoder_(tape.setup, options.lets_others_in),
         declarations_{decoder_.declarations()},
         play_(declarations_, options) {}
 
@@ -38,7 +38,7 @@ class Runner {
       goes_on = execute(*op);
     if (!run_.mistake && play_.result().kind != StepResult::Kind::finding) play_.finish();
     run_.result = play_.result();
-    run_.program = std::move(play_).as_it_went();
+    run_.program = play_.as_it_went();
     return std::move(run_);
   }
 
@@ -77,6 +77,7 @@ class Runner {
     } else {
       count(statement, play_.result(), run_);
     }
+    for (const RanBody& ran : play_.bodies()) decoder_.done_within(ran.body);
     decoder_.done(statement, play_.result().kind == StepResult::Kind::ok);
     return goes_on && !run_.mistake;
   }

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <limits>
 
+#include "base/decimal.h"
 #include "testing/parser_line.h"
 
 namespace cairn::testing {
@@ -69,7 +70,7 @@ double Line::fraction(Word word) {
   if (error_) return 0.0;
   double value = 0.0;
   const char* end = word.text.data() + word.text.size();
-  const auto [stop, error] = std::from_chars(word.text.data(), end, value);
+  const auto [stop, error] = number_from_chars(word.text.data(), end, value);
   if (error != std::errc{} || stop != end || !std::isfinite(value)) {
     fail(word, quoted(word.text) + " is not a number such as 0.5");
     return 0.0;

@@ -5,7 +5,10 @@
 // Thread safety: each Play belongs to one thread.
 #pragma once
 
+#include <cstddef>
+#include <set>
 #include <utility>
+#include <vector>
 
 #include "testing/program.h"
 #include "testing/world.h"
@@ -25,15 +28,27 @@ class Play {
   // Of the last step, or of finish(). `failed` is never a finding.
   const StepResult& result() const { return result_; }
   // What was carried out, the statement that found something too; holds as it is written.
-  const Program& as_it_went() const& { return as_it_went_; }
-  Program as_it_went() && { return std::move(as_it_went_); }
+  // It is asked for once, after the last step.
+  Program as_it_went() {
+    take_out_unmade();
+    return std::move(as_it_went_);
+  }
+  // That ran within the last step.
+  const std::vector<RanBody>& bodies() const { return bodies_; }
   // The last step made no sense, or is not supported.
   bool is_mistaken() const;
 
  private:
+  // Writes down how the bodies of the last step went.
+  void write_bodies();
+  void take_out_unmade();
+
   World world_;
   StepResult result_;
+  std::vector<RanBody> bodies_;
   Program as_it_went_;
+  std::vector<std::size_t> durings_;  // Where they stand in as_it_went_, in order.
+  std::set<std::size_t> came_;        // Those of them whose call came.
 };
 
 // All of it. The result tells of a finding, or of none.

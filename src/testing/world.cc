@@ -44,10 +44,16 @@ std::vector<Bytes> memory_of(const std::vector<simulator::DeviceOptions>& device
 World::Impl::Impl(const Program& program, const WorldOptions& options)
     : options_(options),
       settings_(read_settings(program)),
-      machine_(declared_devices(program), settings_.options, options.wrap_driver),
+      machine_(declared_devices(program), settings_.options,
+               [this](Driver& recorded) {
+                 return std::make_unique<HookedDriver>(
+                     *this, recorded,
+                     options_.wrap_driver ? options_.wrap_driver(recorded) : nullptr);
+               }),
       streams_(machine_.gpu(), settings_.options) {
   static_cast<void>(this_thread_number());  // The main thread's is the first.
   if (options.lockstep) lockstep_.emplace(settings_.options, memory_of(declared_devices(program)));
+  if (options.has_callbacks) register_callbacks();
 }
 
 StepResult World::Impl::carry_out(const Statement& statement) {
@@ -66,21 +72,25 @@ StepResult World::Impl::carry_out(const Statement& statement) {
 }
 
 StepResult World::Impl::step(const Statement& statement) {
+  ran_bodies_.clear();
+  StepResult result = step_on(statement.thread.value_or(0), statement);
+  if (options_.lets_others_in && !std::holds_alternative<During>(statement.operation))
+    durings_.clear();
+  return std::exchange(body_result_, std::nullopt).value_or(std::move(result));
+}
+
+StepResult World::Impl::step_on(int thread, const Statement& statement) {
   invariants::Recorder recorder;
-  statement_ = &statement;
-  operated_ = false;
-  deed_ = {};
-  next_segment_place_.reset();
-  used_block_.reset();
-  changed_streams_ = false;
+  now_ = Carried{&statement, thread, false, {}, {}, {}, false, false};
   StepResult result = carry_out(statement);
-  if (result.kind == StepResult::Kind::ok || result.kind == StepResult::Kind::failed)
-    result = check_all(std::move(result), recorder);
+  const bool was_carried_out =
+      result.kind == StepResult::Kind::ok || result.kind == StepResult::Kind::failed;
+  if (was_carried_out && !is_stuck_) result = check_all(std::move(result), recorder);
   if (result.line == 0) {
     result.line = statement.line;
     result.column = statement.column;
   }
-  statement_ = nullptr;
+  now_.statement = nullptr;
   return result;
 }
 
@@ -96,6 +106,7 @@ std::vector<std::string> World::Impl::notes() const {
 
 std::vector<DeviceStats> World::Impl::stats() {
   std::vector<DeviceStats> stats;
+  if (is_stuck_) return stats;
   stats.reserve(static_cast<std::size_t>(device_count()));
   for (DeviceIndex device = 0; device < device_count(); ++device)
     stats.push_back(machine_.allocator().device(device).stats());
@@ -107,6 +118,7 @@ World::World(const Program& program, const WorldOptions& options)
       observer_(options.make_observer ? options.make_observer() : nullptr) {}
 World::~World() {
   const invariants::Recorder dropped;  // What was found broken may be so to the end.
+  if (impl_->is_stuck()) static_cast<void>(impl_.release());
   impl_.reset();
 }
 
@@ -128,11 +140,17 @@ StepResult World::wind_down() {
   return difference ? finding(*std::move(difference)) : result;
 }
 StepResult World::end() { return impl_->end(); }
+void World::clear_faults() { impl_->machine().faults().clear(); }
+std::vector<RanBody> World::take_bodies() { return impl_->take_bodies(); }
 std::vector<std::string> World::notes() const { return impl_->notes(); }
 std::vector<DeviceStats> World::stats() const { return impl_->stats(); }
 std::uint64_t World::operations() const { return impl_->operations(); }
 
 DeviceIndex World::device_count() const { return impl_->machine().allocator().device_count(); }
+const Machine& World::machine() const { return impl_->machine(); }
+std::optional<StreamId> World::stream(const std::string& name) const {
+  return impl_->stream_id(name);
+}
 const Deed& World::deed() const { return impl_->deed(); }
 BlockMap World::map(DeviceIndex device) const {
   return impl_->machine().allocator().device(device).map();

@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/ids.h"
 #include "base/units.h"
 #include "cairn/block_map.h"
 #include "cairn/errors.h"
@@ -21,6 +22,7 @@
 #include "testing/deed.h"
 #include "testing/difference.h"
 #include "testing/program.h"
+#include "testing/scheduler.h"
 
 namespace cairn {
 class AllDevices;
@@ -28,6 +30,7 @@ class AllDevices;
 
 namespace cairn::testing {
 
+class Machine;
 class Observer;
 
 struct WorldOptions {
@@ -41,6 +44,18 @@ struct WorldOptions {
   // and what is recorded of it; and what happens after each operation, before the checks.
   std::function<std::unique_ptr<Driver>(Driver& recorded)> wrap_driver;
   std::function<void(AllDevices& allocator)> meddle;
+
+  // The bodies of `during` and `parallel` are played (testing/play.h): an operation in them that
+  // fails as it had to is as good as one that does not, and what makes no sense is left out.
+  bool plays_bodies = false;
+  // Of tapes (testing/op_run.h): other threads act while an allocation waits for the driver without
+  // the lock. A `during` is over with the statement after it, made or not.
+  bool lets_others_in = false;
+  // Who is next in a `parallel` that has no `schedule`; null: the lowest that can run.
+  std::function<int(const Scheduler::Point&)> choose;
+  // Free-memory callbacks and an observer of failures are registered, which do nothing; for
+  // Programs without `during`.
+  bool has_callbacks = false;
 
   // Makes what looks on while a World runs (a property, say); null: nobody does.
   std::function<std::unique_ptr<Observer>()> make_observer;
@@ -64,6 +79,15 @@ struct StepResult {
   int column = 0;
 };
 
+// A body that ran in a step, as it went: what failed is expected to.
+struct RanBody {
+  std::size_t which = 0;  // Of the `during` statements so far, from 0.
+  bool is_parallel = false;
+  bool made_no_sense = false;  // The call of the `during` was made under a lock.
+  std::vector<Statement> body;
+  std::vector<int> schedule;  // Of a `parallel`, up to where the lowest is always next.
+};
+
 class World {
  public:
   // The devices and the settings are those that the program's `gpu` and `conf` lines declare; none
@@ -75,6 +99,8 @@ class World {
   World& operator=(const World&) = delete;
 
   StepResult step(const Statement& statement);
+  // No fault of the Program strikes any more.
+  void clear_faults();
   // After the last step: what must hold at the end.
   StepResult finish();
 
@@ -86,6 +112,9 @@ class World {
   // but for what stands on lost devices. REQUIRES: of this World nothing but notes() is asked
   // after.
   StepResult end();
+
+  // Those of the last step. Only of use where the bodies are played.
+  std::vector<RanBody> take_bodies();
 
   // What deserves a word and is no failure: faults that never came, warnings of the settings.
   std::vector<std::string> notes() const;
@@ -103,6 +132,10 @@ class World {
   std::vector<Span> spans_out(DeviceIndex device) const;
   // What the simulated GPU has left, in bytes; what the allocator holds is not.
   Bytes free_memory(DeviceIndex device) const;
+  // Allocator, simulated GPU and faults, to be looked at.
+  const Machine& machine() const;
+  // Which stream of its device a name is to the allocator; none: the name is not known.
+  std::optional<StreamId> stream(const std::string& name) const;
 
  private:
   class Impl;

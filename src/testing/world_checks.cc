@@ -31,23 +31,25 @@ StepResult World::Impl::act(const Reset& reset) {
     machine_.reset_calls();
     return ok();
   }
-  for (DeviceIndex device = 0; device < device_count(); ++device) {
-    DeviceAllocator& allocator = machine_.allocator().device(device);
-    if (reset.what == ResetWhat::peak) {
-      allocator.reset_peak_stats();
-    } else {
-      allocator.reset_accumulated_stats();
-    }
-  }
-  if (lockstep_ && reset.what == ResetWhat::peak) lockstep_->model().reset_peak_stats();
-  if (lockstep_ && reset.what == ResetWhat::accumulated)
-    lockstep_->model().reset_accumulated_stats();
-  operated_ = true;
-  return ok();
+  const bool of_peaks = reset.what == ResetWhat::peak;
+  return conclude(operate(
+      [=](AllDevices& allocator) -> Result<Done, Error> {
+        for (DeviceIndex index = 0; index < allocator.device_count(); ++index) {
+          DeviceAllocator& device = allocator.device(index);
+          of_peaks ? device.reset_peak_stats() : device.reset_accumulated_stats();
+        }
+        return Done{};
+      },
+      [=](model::Model& model) {
+        of_peaks ? model.reset_peak_stats() : model.reset_accumulated_stats();
+        return ErrorCode::none;
+      }));
 }
 
 StepResult World::Impl::act(const Expect& expect) {
-  const Expectations expectations(machine_, names_, streams_, out_of_memory_);
+  const Expectations::Sight sight{[this](DeviceIndex device) { return read_stats(device); },
+                                  [this](DeviceIndex device) { return read_map(device); }};
+  const Expectations expectations(machine_, names_, streams_, out_of_memory_, sight);
   const auto left = expectations.sum(expect.left);
   if (!left) return mistake(left.error());
   const auto right = expectations.sum(expect.right);
@@ -95,16 +97,17 @@ StepResult World::Impl::act(const ExpectBlock& expected) {
 }
 
 StepResult World::Impl::check_all(StepResult result, const invariants::Recorder& recorder) {
-  if (!operated_) return check_gpu().value_or(std::move(result));
+  if (!now_.operated) return check_gpu().value_or(std::move(result));
   ++operations_;
   if (options_.meddle) options_.meddle(machine_.allocator());
-  const bool with_maps =
+  const bool is_time_for_maps =
       options_.steps_between_maps != 0 && operations_ % options_.steps_between_maps == 0;
+  const bool with_maps = is_time_for_maps || now_.was_parallel;
   if (auto found = check_gpu()) return *found;
   if (auto difference = check_allocator(recorder, options_.checkers))
     return finding(*std::move(difference));
   if (auto difference = check_lockstep(with_maps)) return finding(*std::move(difference));
-  if (auto difference = check_uses(with_maps || changed_streams_))
+  if (auto difference = check_uses(with_maps || now_.changed_streams))
     return finding(*std::move(difference));
   return result;
 }
@@ -114,7 +117,7 @@ std::optional<StepResult> World::Impl::check_gpu() {
   if (mistakes.size() > gpu_mistakes_) {
     StepResult result = mistake(mistakes[gpu_mistakes_]);
     gpu_mistakes_ = mistakes.size();
-    if (next_segment_place_) std::tie(result.line, result.column) = *next_segment_place_;
+    if (now_.next_segment_place) std::tie(result.line, result.column) = *now_.next_segment_place;
     return result;
   }
   if (machine_.gpu().violation_count() == excused_violations_) return std::nullopt;
@@ -202,7 +205,7 @@ std::optional<Difference> World::Impl::check_lockstep(bool with_maps) {
 std::optional<Difference> World::Impl::check_uses(bool of_all) {
   if (!lockstep_) return std::nullopt;
   if (!of_all) {
-    const Range* range = used_block_ ? names_.live_at(*used_block_) : nullptr;
+    const Range* range = now_.used_block ? names_.live_at(*now_.used_block) : nullptr;
     return range == nullptr ? std::nullopt : check_uses_of(*range);
   }
   for (const auto& [address, entry] : names_.live())

@@ -136,7 +136,7 @@ StepResult World::Impl::install(const OpenSegment& open) {
                 {open.device, span, span.size, open.owner.handle, segment.stream, true});
     machine_.gpu().hand_out(open.device, span, streams_.number(open.owner));
   }
-  operated_ = true;
+  now_.operated = true;
   return ok();
 }
 

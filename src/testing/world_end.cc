@@ -18,6 +18,7 @@ Statement statement_of(Operation operation) {
 StepResult World::Impl::finish() {
   invariants::Recorder recorder;
   if (open_segment_) return mistake("the blocks of the last segment do not tile it");
+  if (auto unmade = unmade_during()) return *unmade;
   if (auto found = check_gpu()) return *found;
   if (auto difference = check_allocator(recorder, true)) return finding(*std::move(difference));
   if (auto difference = check_lockstep(true)) return finding(*std::move(difference));

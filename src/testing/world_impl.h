@@ -1,7 +1,10 @@
 // The inside of a World: what it holds, and a function for each statement.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <map>
+#include <memory>
 #include <optional>
 #include <set>
 #include <string>
@@ -12,6 +15,7 @@
 #include "invariants/catalogue/report.h"
 #include "testing/declarations.h"
 #include "testing/expectations.h"
+#include "testing/hooked_driver.h"
 #include "testing/host_threads.h"
 #include "testing/lockstep.h"
 #include "testing/machine.h"
@@ -29,7 +33,7 @@ StepResult unsupported(std::string why);
 // As the allocator's callers name it.
 Stream handle_of(StreamRef stream);
 
-class World::Impl {
+class World::Impl final : public DriverHook {
  public:
   Impl(const Program& program, const WorldOptions& options);
 
@@ -40,8 +44,12 @@ class World::Impl {
   std::vector<std::string> notes() const;
   std::vector<DeviceStats> stats();
   std::uint64_t operations() const { return operations_; }
-  const Deed& deed() const { return deed_; }
+  const Deed& deed() const { return now_.deed; }
   Machine& machine() { return machine_; }
+  std::optional<StreamId> stream_id(const std::string& name) const { return streams_.id(name); }
+  std::vector<RanBody> take_bodies() { return std::exchange(ran_bodies_, {}); }
+  // Threads stand in it for ever.
+  bool is_stuck() const { return is_stuck_; }
 
  private:
   // A declared segment whose blocks are still to come.
@@ -58,12 +66,36 @@ class World::Impl {
     std::size_t next_block = 0;
   };
 
+  struct Ended {
+    Error error;
+    Address address;
+  };
+  static Ended ended_as(const Result<Address, Error>& result) {
+    return result ? Ended{{}, *result} : Ended{result.error(), {}};
+  }
+  static Ended ended_as(const Result<Done, Error>& result) {
+    return {result ? Error{} : result.error(), {}};
+  }
+
   // What an operation of the allocator did, and in what that differs from what was foretold.
   struct Operated {
     const Deed& deed;
     std::optional<Difference> difference;
   };
 
+  // What belongs to the statement that is carried out.
+  struct Carried {
+    const Statement* statement = nullptr;
+    int thread = 0;
+    bool operated = false;  // It made the allocator do something.
+    Deed deed;
+    std::optional<std::pair<int, int>> next_segment_place;  // Of the segment that it got.
+    std::optional<Address> used_block;                      // Whose uses it may have changed.
+    bool changed_streams = false;  // It may have changed the uses of all blocks.
+    bool was_parallel = false;
+  };
+
+  StepResult step_on(int thread, const Statement& statement);
   StepResult carry_out(const Statement& statement);
 
   // ---- one for each statement (world_declarations.cc, world_operations.cc, world_streams.cc,
@@ -92,6 +124,9 @@ class World::Impl {
   StepResult act(const Expect& expect);
   StepResult act(const ExpectSegment& expected);
   StepResult act(const ExpectBlock& expected);
+  StepResult act(const During& during);
+  StepResult act(const Parallel& parallel);
+  StepResult act(const Schedule& schedule);
   template <class Other>
   StepResult act(const Other&) {
     return unsupported("this statement is not supported yet");
@@ -102,7 +137,7 @@ class World::Impl {
 
   // ---- operations ----
   // The statement's thread, and the device that it means.
-  int thread() const { return statement_->thread.value_or(0); }
+  int thread() const { return now_.thread; }
   DeviceIndex current_device() const;
   std::optional<StepResult> missing_device(DeviceIndex device);
   // `s0`, `ptds` and what is new are on that device.
@@ -124,22 +159,60 @@ class World::Impl {
   void note_out_of_memory(const Request& request, const Error& error);
   void note_next_segment(const std::vector<RecordedCall>& calls);
 
-  // Lets the allocator do something, and the model the same.
+  // Lets the allocator do something, and the model the same. What these hold on to lives as long as
+  // the World, or is theirs.
   template <class Act, class Same>
-  Operated operate(Act&& act, Same&& same) {
-    operated_ = true;
-    const auto result = act(machine_.allocator());
-    deed_ = Deed{machine_.take_calls(), result.failed() ? result.error() : Error{}};
-    if constexpr (std::is_same_v<decltype(result), const Result<Address, Error>>) {
-      if (result) deed_.address = *result;
+  Operated operate(Act act, Same same) {
+    now_.operated = true;
+    if (is_interleaved()) {
+      const auto ended = [act](AllDevices& allocator) { return ended_as(act(allocator)); };
+      return operate_among_others(ended, Lockstep::as_same(same));
     }
-    Operated operated{deed_, {}};
-    if (lockstep_) operated.difference = lockstep_->follow(deed_, same);
+    const Ended ended = ended_as(act(machine_.allocator()));
+    now_.deed = Deed{machine_.take_calls(), ended.error, ended.address};
+    Operated operated{now_.deed, {}};
+    if (lockstep_) operated.difference = lockstep_->follow(now_.deed, same);
     return operated;
   }
   // How an operation went, set against what the statement says.
   StepResult conclude(const Error& error) const;
   StepResult conclude(const Operated& operated) const;
+
+  // ---- operations that others run within or beside (world_during.cc, world_parallel.cc) ----
+  struct Operation;
+  struct Together;
+  // A `during` whose call is still to come.
+  struct OpenDuring {
+    During during;
+    std::size_t which = 0;  // Of all, in order.
+    int line = 0;
+    int column = 0;
+    std::uint64_t calls_seen = 0;
+  };
+  using Act = std::function<Ended(AllDevices&)>;
+
+  void register_callbacks();
+  bool is_interleaved() const { return together_ != nullptr || !durings_.empty(); }
+  Operated operate_among_others(const Act& act, const Lockstep::Same& same);
+  void before(DriverCall call, DeviceIndex device) override;
+  void after() override;
+  void run_body(const OpenDuring& open);
+  std::optional<StepResult> unmade_during() const;
+  // Of `parallel`.
+  Scheduler::Outcome run_together(const Parallel& parallel, Together& together);
+  int next_thread(Together& together, const Scheduler::Point& point) const;
+  void write_body(const Parallel& parallel, const Together& together,
+                  const std::vector<int>& schedule);
+  void run_lines(int thread, const std::vector<const Statement*>& lines);
+  StepResult conclude_parallel(Together& together, const std::string& fault);
+  int rank_of(const void* mutex) const;
+  // The names of what is given back: gone before the call, and back after all if it fails.
+  void give_up(Address address, std::optional<simulator::StreamNumber> on);
+  void take_again(const Together& together);
+  DeviceStats read_stats(DeviceIndex device);
+  BlockMap read_map(DeviceIndex device);
+  template <class What, class Read, class Foretell>
+  What read_together(Read read, Foretell foretell);
 
   // ---- checks (world_checks.cc) ----
   StepResult check_all(StepResult result, const invariants::Recorder& recorder);
@@ -160,6 +233,14 @@ class World::Impl {
 
   WorldOptions options_;
   Settings settings_;
+  std::vector<OpenDuring> durings_;
+  std::size_t durings_seen_ = 0;
+  bool is_in_body_ = false;
+  std::optional<StepResult> body_result_;  // Of a body that ran within the statement.
+  std::vector<RanBody> ran_bodies_;
+  Together* together_ = nullptr;  // While a `parallel` runs.
+  std::vector<int> schedule_;     // Of the next one.
+  bool is_stuck_ = false;
   Machine machine_;
   std::optional<Lockstep> lockstep_;
   Names names_;
@@ -177,14 +258,7 @@ class World::Impl {
   bool has_stuck_ = false;                                          // Likewise, a live block.
   std::set<DeviceIndex> lost_devices_;                              // Seen by wind_down().
 
-  Deed deed_;  // Of this statement.
-
-  // Of the statement that is carried out.
-  const Statement* statement_ = nullptr;
-  bool operated_ = false;                                  // It made the allocator do something.
-  std::optional<std::pair<int, int>> next_segment_place_;  // Of the segment that it got.
-  std::optional<Address> used_block_;                      // Whose uses it may have changed.
-  bool changed_streams_ = false;  // It may have changed the uses of all blocks.
+  Carried now_;
 };
 
 }  // namespace cairn::testing

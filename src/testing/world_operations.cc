@@ -1,6 +1,6 @@
 // What the application does, and what happens around it.
 #include "testing/printer.h"
-#include "testing/world_impl.h"
+#include "testing/world_interleaved.h"
 
 namespace cairn::testing {
 namespace {
@@ -37,10 +37,10 @@ Result<StreamRef, StepResult> World::Impl::stream(const std::string& name, Devic
 StepResult World::Impl::conclude(const Error& error) const {
   StepResult result;
   result.error = error.code;
-  if (error.code == statement_->expected) return result;
-  const bool none_expected = statement_->expected == ErrorCode::none;
+  if (error.code == now_.statement->expected) return result;
+  const bool none_expected = now_.statement->expected == ErrorCode::none;
   result.kind = none_expected ? StepResult::Kind::failed : StepResult::Kind::finding;
-  result.expected = none_expected ? "success" : to_string(statement_->expected);
+  result.expected = none_expected ? "success" : to_string(now_.statement->expected);
   result.found = error.code == ErrorCode::none ? "success" : describe_failure(error);
   return result;
 }
@@ -61,7 +61,7 @@ StepResult World::Impl::act(const NextSegment& next) {
   const DeviceIndex device = current_device();
   const auto set = machine_.gpu().set_next_address(device, next.address);
   if (!set) return mistake("no segment can be there: " + set.error());
-  next_segment_places_[device] = {statement_->line, statement_->column};
+  next_segment_places_[device] = {now_.statement->line, now_.statement->column};
   return ok();
 }
 
@@ -74,23 +74,24 @@ StepResult World::Impl::act(const SetDevice& set) {
 // ---- the allocator's operations ----
 
 StepResult World::Impl::act(const Alloc& alloc) {
-  if (statement_->expected == ErrorCode::none && names_.is_live(alloc.name))
+  if (now_.statement->expected == ErrorCode::none && names_.is_live(alloc.name))
     return mistake("'" + alloc.name + "' is live; free it first");
   const auto on = stream(alloc.stream);
   if (!on) return on.error();
   Request request{alloc.size.count, current_device(), handle_of(*on)};
   if (alloc.align) request.alignment_bytes = alloc.align->count;
-  const Operated done =
-      operate([&](AllDevices& allocator) { return allocator.allocate(request); },
-              [&](model::Model& model) {
-                const Bytes alignment{request.alignment_bytes};
-                return model.allocate({request.device, on->handle, alloc.size, alignment});
-              });
+  const Operated done = operate([=](AllDevices& allocator) { return allocator.allocate(request); },
+                                [request, handle = on->handle](model::Model& model) {
+                                  const Bytes size{request.size_bytes};
+                                  const Bytes alignment{request.alignment_bytes};
+                                  return model.allocate({request.device, handle, size, alignment});
+                                });
   streams_.note_device(alloc.stream, request.device);
   note_next_segment(done.deed.calls);
   const Error& error = done.deed.error;
   note_out_of_memory(request, error);
-  if (done.difference || error || statement_->expected != ErrorCode::none) return conclude(done);
+  if (done.difference || error || now_.statement->expected != ErrorCode::none)
+    return conclude(done);
   return bind(alloc, *on, done.deed.address);
 }
 
@@ -132,7 +133,7 @@ void World::Impl::note_next_segment(const std::vector<RecordedCall>& calls) {
     if (call.call != DriverCall::malloc || call.status != CudaStatus::success) continue;
     const auto place = next_segment_places_.find(call.device);
     if (place == next_segment_places_.end()) continue;
-    next_segment_place_ = place->second;
+    now_.next_segment_place = place->second;
     next_segment_places_.erase(place);
   }
 }
@@ -177,12 +178,15 @@ StepResult World::Impl::act(const Free& free) {
   if (free.size || free.stream) check = check_of(free, *target, owner);
   if (free.on && check) return unsupported("`on` of a checked free is not supported");
   if (free.on) return free_on(*target, *free.on);
+  give_up(*target, std::nullopt);
   const Operated done = operate(
-      [&](AllDevices& allocator) { return allocator.free(*target, check ? &*check : nullptr); },
-      [&](model::Model& model) {
-        if (!check) return model.free(*target);
+      [address = *target, check](AllDevices& allocator) {
+        return allocator.free(address, check ? &*check : nullptr);
+      },
+      [address = *target, check](model::Model& model) {
+        if (!check) return model.free(address);
         const auto handle = reinterpret_cast<std::uintptr_t>(check->stream);
-        return model.free(*target, check->size, handle);
+        return model.free(address, check->size, handle);
       });
   return conclude_free(done, *target, std::nullopt);
 }
@@ -190,16 +194,27 @@ StepResult World::Impl::act(const Free& free) {
 StepResult World::Impl::free_on(Address address, const std::string& name) {
   const auto on = stream(name);
   if (!on) return on.error();
+  give_up(address, streams_.number(*on));
   const Operated done = operate(
-      [&](AllDevices& allocator) { return allocator.free_on(address, handle_of(*on), on->device); },
-      [&](model::Model& model) { return model.free_on(address, {on->device, on->handle}); });
+      [address, on = *on](AllDevices& allocator) {
+        return allocator.free_on(address, handle_of(on), on.device);
+      },
+      [address, on = *on](model::Model& model) {
+        return model.free_on(address, {on.device, on.handle});
+      });
   return conclude_free(done, address, streams_.number(*on));
 }
 
 StepResult World::Impl::conclude_free(const Operated& operated, Address address,
                                       std::optional<simulator::StreamNumber> on) {
-  used_block_ = address;
+  now_.used_block = address;
   Range* live = names_.live_at(address);
+  if (together_ != nullptr) {
+    for (Together::GivenUp& each : together_->given_up)
+      if (each.range.span.begin == address)
+        each.is_kept = operated.deed.error.code != ErrorCode::none;
+    return conclude(operated);
+  }
   if (!operated.difference && !operated.deed.error && live != nullptr) {
     if (on) live->recorded.push_back(*on);
     machine_.gpu().take_back(live->device, live->span, live->recorded);
@@ -215,11 +230,13 @@ StepResult World::Impl::act(const Use& use) {
   if (!by) return by.error();
   const Address address = range->span.begin;
   const Operated done = operate(
-      [&](AllDevices& allocator) {
-        return allocator.record_stream(address, handle_of(*by), by->device);
+      [address, by = *by](AllDevices& allocator) {
+        return allocator.record_stream(address, handle_of(by), by.device);
       },
-      [&](model::Model& model) { return model.record_stream(address, {by->device, by->handle}); });
-  used_block_ = address;
+      [address, by = *by](model::Model& model) {
+        return model.record_stream(address, {by.device, by.handle});
+      });
+  now_.used_block = address;
   Range* live = names_.live_at(address);
   if (!done.deed.error && live != nullptr) live->recorded.push_back(streams_.number(*by));
   return conclude(done);
@@ -227,8 +244,8 @@ StepResult World::Impl::act(const Use& use) {
 
 StepResult World::Impl::act(const Poll&) {
   const DeviceIndex device = current_device();
-  return conclude(operate([&](AllDevices& allocator) { return allocator.process_events(device); },
-                          [&](model::Model& model) { return model.process_events(device); }));
+  return conclude(operate([=](AllDevices& allocator) { return allocator.process_events(device); },
+                          [=](model::Model& model) { return model.process_events(device); }));
 }
 
 StepResult World::Impl::act(const EmptyCache& empty) {
@@ -240,20 +257,21 @@ StepResult World::Impl::act(const EmptyCache& empty) {
 StepResult World::Impl::act(const MemoryFraction& limit) {
   const DeviceIndex device = limit.gpu.value_or(current_device());
   if (auto missing = missing_device(device)) return *missing;
+  const double fraction = limit.fraction;
   return conclude(operate(
-      [&](AllDevices& allocator) { return allocator.set_memory_fraction(device, limit.fraction); },
-      [&](model::Model& model) { return model.set_memory_fraction(device, limit.fraction); }));
+      [=](AllDevices& allocator) { return allocator.set_memory_fraction(device, fraction); },
+      [=](model::Model& model) { return model.set_memory_fraction(device, fraction); }));
 }
 
 StepResult World::Impl::act(const Reconfigure& reconfigure) {
-  return conclude(
-      operate([&](AllDevices& allocator) { return allocator.reconfigure(reconfigure.text); },
-              [&](model::Model& model) {
-                const ParsedSettings parsed =
-                    parse_settings(reconfigure.text, model.options(), SettingsDialect::cairn);
-                const bool can_be = parsed.ok && find_fault(parsed.options).empty();
-                return model.reconfigure(can_be ? std::optional(parsed.options) : std::nullopt);
-              }));
+  const std::string text = reconfigure.text;
+  return conclude(operate(
+      [=](AllDevices& allocator) { return allocator.reconfigure(text); },
+      [=](model::Model& model) {
+        const ParsedSettings parsed = parse_settings(text, model.options(), SettingsDialect::cairn);
+        const bool can_be = parsed.ok && find_fault(parsed.options).empty();
+        return model.reconfigure(can_be ? std::optional(parsed.options) : std::nullopt);
+      }));
 }
 
 }  // namespace cairn::testing

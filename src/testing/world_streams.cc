@@ -9,7 +9,7 @@ Result<StreamRef, StepResult> World::Impl::working_stream(const std::string& nam
   const NamedStream* known = streams_.find(name);
   if (known != nullptr && known->is_dead)
     return Failure{mistake("stream '" + name + "' is destroyed")};
-  const bool is_destroyed_again = std::holds_alternative<DestroyStream>(statement_->operation);
+  const bool is_destroyed_again = std::holds_alternative<DestroyStream>(now_.statement->operation);
   if (known != nullptr && known->is_ending && !is_destroyed_again)
     return Failure{mistake("a device was told that stream '" + name + "' ends; destroy it")};
   return named;
@@ -32,9 +32,13 @@ StepResult World::Impl::act(const DestroyStream& destroy) {
   for (const DeviceIndex device : devices) {
     if (destroy.unannounced) break;
     const Operated done = operate(
-        [&](AllDevices& allocator) { return allocator.forget_stream(device, handle_of(*dying)); },
-        [&](model::Model& model) { return model.forget_stream({device, dying->handle}); });
-    changed_streams_ = true;
+        [device, dying = *dying](AllDevices& allocator) {
+          return allocator.forget_stream(device, handle_of(dying));
+        },
+        [device, handle = dying->handle](model::Model& model) {
+          return model.forget_stream({device, handle});
+        });
+    now_.changed_streams = true;
     follow_retired(device, id);
     if (done.difference || done.deed.error) return conclude(done);  // The stream lives on.
     streams_.note_ending(destroy.stream);

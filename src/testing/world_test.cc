@@ -186,8 +186,8 @@ TEST(World, WhatCannotBeDoneYetIsSaidOfItsLine) {
   for (const char* statement :
        {"alloc_at b 1 s1 0x200", "pool P", "enter P", "leave P", "release P", "capture_begin G s1",
         "capture_end G", "replay G s1", "destroy_graph G", "checkpoint C P", "restore C",
-        "peer 0 1", "share a H", "open H b", "close b", "empty_cache P", "during malloc at=1 {\n}",
-        "parallel {\n}", "schedule 0 1"})
+        "peer 0 1", "share a H", "open H b", "close b", "empty_cache P", "parallel {\n}",
+        "schedule 0 1"})
     unsupported(std::string("alloc a 1 s1\n") + statement + "\n", 2);
   unsupported("alloc a 1 s1\nfree a on s2 size=1\n", 2, "checked free");
 }

@@ -1,0 +1,147 @@
+#include "explore.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <memory>
+#include <set>
+
+#include "allocator/all_devices.h"
+#include "testing/liar_in_test.h"
+#include "testing/play.h"
+#include "testing/printer.h"
+
+namespace {
+
+using namespace cairn::exhaust;
+using cairn::CudaStatus;
+using cairn::DeviceIndex;
+using cairn::Done;
+using cairn::Driver;
+using cairn::DriverResult;
+using cairn::EventHandle;
+using cairn::Failure;
+using cairn::StreamRef;
+using cairn::testing::Liar;
+using cairn::testing::SmallBlock;
+using cairn::testing::SmallUse;
+using cairn::testing::SmallUseState;
+using cairn::testing::StepResult;
+
+Exploration explore_all_of(const char* name, const ExploreOptions& options = {}) {
+  return explore(*find_scope(name), options);
+}
+
+std::string in_words(const Exploration& seen) {
+  if (!seen.finding) return "nothing found";
+  return seen.finding->expected + "\n" + seen.finding->found + "\n" +
+         cairn::testing::print_program(seen.finding->program);
+}
+
+TEST(Explore, TwoTinyScopesAreClosed) {
+  for (const char* name : {"tiny", "streams-1x3"}) {
+    ExploreOptions options;
+    options.check_merging = 200;
+    options.check_replay = 100;
+    options.check_ends = 4;
+    const Exploration seen = explore_all_of(name, options);
+    EXPECT_TRUE(seen.is_closed) << name;
+    EXPECT_FALSE(seen.finding) << in_words(seen);
+    EXPECT_GT(seen.states, 500u) << name;
+    EXPECT_GT(seen.failing_calls, 0u) << name;
+    EXPECT_GT(seen.merges_checked, 20u) << name;
+    EXPECT_GT(seen.replays_checked, 3u) << name;
+    EXPECT_GT(seen.ends_checked, 100u) << name;
+  }
+}
+
+TEST(Explore, IsTheSameTwice) {
+  const Exploration first = explore_all_of("streams-1x3");
+  const Exploration second = explore_all_of("streams-1x3");
+  EXPECT_EQ(first.states_by_depth, second.states_by_depth);
+  EXPECT_EQ(first.transitions, second.transitions);
+}
+
+TEST(Explore, TellsOfEachTransition) {
+  ExploreOptions options;
+  std::uint64_t told = 0;
+  std::uint64_t failed = 0;
+  std::set<SmallUseState> uses;
+  options.observe = [&](const Transition& seen) {
+    ++told;
+    if (seen.result.kind == StepResult::Kind::failed) ++failed;
+    EXPECT_FALSE(seen.statements.empty());
+    for (const SmallBlock& block : seen.after.blocks)
+      for (const SmallUse& use : block.uses) uses.insert(use.state);
+  };
+  const Exploration seen = explore_all_of("tiny", options);
+  EXPECT_EQ(told, seen.transitions);
+  EXPECT_GT(failed, 0u);
+  EXPECT_EQ(uses.size(), 3u) << "recorded, running and done";
+}
+
+// ---- canaries: what must be found ----
+
+template <class Lie>
+Exploration with_lie(const char* name) {
+  ExploreOptions options;
+  options.world.wrap_driver = [](Driver& below) { return std::make_unique<Lie>(below); };
+  options.world.lockstep = false;  // The model sees the calls that were not made.
+  return explore_all_of(name, options);
+}
+
+TEST(Explore, FindsAnEventThatIsSaidToBeDoneTooEarly) {
+  struct SaysDone : Liar {
+    using Liar::Liar;
+    DriverResult<bool> event_query(DeviceIndex, EventHandle) override { return true; }
+  };
+  const Exploration seen = with_lie<SaysDone>("tiny");
+  ASSERT_TRUE(seen.finding);
+  EXPECT_EQ(seen.finding->expected, "violations == 0") << in_words(seen);
+  // With a driver that does not lie the Program holds.
+  const cairn::testing::Played played = cairn::testing::play(seen.finding->program);
+  EXPECT_NE(played.result.kind, StepResult::Kind::finding) << in_words(seen);
+}
+
+TEST(Explore, FindsAnEventThatIsNotRecorded) {
+  struct RecordsNothing : Liar {
+    using Liar::Liar;
+    DriverResult<Done> event_record(StreamRef, EventHandle) override { return Done{}; }
+  };
+  EXPECT_TRUE(with_lie<RecordsNothing>("tiny").finding);
+}
+
+// What the number of a state leaves out must not matter: here it does, and is seen to.
+TEST(Explore, FindsStatesThatAreNotTheSame) {
+  struct Tires : Liar {
+    using Liar::Liar;
+    DriverResult<Done> event_record(StreamRef stream, EventHandle event) override {
+      if (++records % 3 == 0) return Failure{CudaStatus::unknown};
+      return Liar::event_record(stream, event);
+    }
+    int records = 0;
+  };
+  ExploreOptions options;
+  options.world.wrap_driver = [](Driver& below) { return std::make_unique<Tires>(below); };
+  options.world.lockstep = false;
+  options.check_merging = 10;
+  options.check_ends = 0;  // A free that fails at the end leaves something.
+  const Exploration seen = explore_all_of("tiny", options);
+  ASSERT_TRUE(seen.finding);
+  EXPECT_NE(seen.finding->found.find("counts as a state"), std::string::npos) << in_words(seen);
+}
+
+// What is left over at the end is of a hand that takes memory and never gives it back.
+TEST(Explore, FindsAHandThatMeddles) {
+  ExploreOptions options;
+  options.world.meddle = [](cairn::AllDevices& allocator) {
+    const auto stats = allocator.device(0).stats();
+    if (stats.num_sync_all_streams == 0 && stats.active.all.current > 0)
+      static_cast<void>(allocator.empty_cache());
+  };
+  const Exploration seen = explore_all_of("tiny", options);
+  ASSERT_TRUE(seen.finding);
+  EXPECT_FALSE(seen.finding->program.statements.empty()) << in_words(seen);
+}
+
+}  // namespace
