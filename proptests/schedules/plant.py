@@ -38,6 +38,12 @@ SIGNATURES = [
     "Result<Done, Error> DeviceAllocator::forget_stream(StreamKey stream) {\n",
 ]
 EARLY = "extern thread_local std::vector<std::pair<StreamRef, EventHandle>> recorded_later;\n"
+DIRECTLY = ("Result<bool, Error> Fencing::fence_directly(StreamKey stream, StreamRef as, "
+            "Block* block) {\n")
+# Of several uses the last alone is late, so that the calls come in their order.
+EARLIER = ("  for (const auto& [earlier, event] : recorded_later)\n"
+           "    static_cast<void>(context_.driver.event_record(earlier, event));\n"
+           "  recorded_later.clear();\n")
 
 # Race: source: pairs of text and what stands in its place.
 RACES = {
@@ -46,6 +52,7 @@ RACES = {
                  *[(line + LOCK, line + LATER + LOCK) for line in SIGNATURES]],
         FENCING: [
             ("namespace cairn {\n", "namespace cairn {\n\n" + EARLY),
+            (DIRECTLY, DIRECTLY + EARLIER),
             ("  const auto recorded = "
              "state.noted(context_.driver.event_record(as, taken->event));\n",
              "  recorded_later.emplace_back(as, taken->event);\n"

@@ -242,7 +242,7 @@ int main(int count, char** arguments) {
   app.add_option("--share", wanted.share, "of the work, from 0");
   app.add_option("--shares", wanted.shares, "into which the work is divided")
       ->check(CLI::Range(1, 256));
-  app.add_flag("--short", wanted.is_short, "from one state alone, for the gate");
+  app.add_flag("--short", wanted.is_short, "from one state, one preemption: for the gate");
   app.add_option("--json", wanted.json, "file for the figures");
   app.add_option("--run", wanted.program, "runs this Program, with `parallel`, and nothing else");
   app.footer("Exit codes: 0 nothing found; 1 found something; 2 wrong usage.");
@@ -250,7 +250,10 @@ int main(int count, char** arguments) {
   if (!wanted.program.empty()) return run_program(wanted.program);
   for (const std::string& set : wanted.sets)
     if (operations_of(set).empty()) return 2;
-  if (wanted.is_short) wanted.states = {"unlocked"};
+  if (wanted.is_short) {
+    wanted.states = {"unlocked"};
+    wanted.preemptions = 1;
+  }
 
   std::vector<Row> rows;
   const std::vector<Task> tasks = tasks_of(wanted);

@@ -92,7 +92,8 @@ void OpDecoder::plan_alloc() {
 
 // What another thread does while the driver is asked, if it is.
 void OpDecoder::plan_others(int allocates) {
-  const auto other = std::ranges::find_if(threads_, [&](int each) { return each != allocates; });
+  const auto other = std::ranges::find_if(
+      threads_, [&](int each) { return each != allocates && each != 0; });  // By its T, that is.
   if (other == threads_.end()) return;
   const std::vector<Statement> before = std::exchange(plan_, {});
   for (std::uint64_t i = 0, count = 1 + dice_.below(3); i < count; ++i) plan_within(*other);

@@ -66,8 +66,8 @@ Scheduler::Outcome World::Impl::run_together(const Parallel& parallel, Together&
   for (const Statement& statement : parallel.body)
     lines[statement.thread.value_or(0)].push_back(&statement);
   Scheduler::Bodies bodies;
-  for (const auto& [thread, own] : lines)
-    bodies[thread] = [this, thread = thread, &own = own] { run_lines(thread, own); };
+  for (const auto& each : lines)
+    bodies[each.first] = [this, &each] { run_lines(each.first, each.second); };
   const void* whole = whole_lock(machine_.allocator().device(0));
   const auto note_left = [&](int, const void* mutex) {
     Operation* operation = Operation::of_this_thread();
