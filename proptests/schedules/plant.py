@@ -109,7 +109,7 @@ def main():
         print(__doc__)
         return 0
     if len(arguments) != 3 or arguments[0] not in RACES:
-        print(__doc__, file=sys.stderr)
+        print(f"plant.py: what is {' '.join(arguments)}?\n{__doc__}", file=sys.stderr)
         return 2
     return plant(arguments[0], Path(arguments[1]), Path(arguments[2]))
 

@@ -56,7 +56,7 @@ def main():
         file, arguments = arguments[1], arguments[2:]
     if not arguments or not all(Path(name).name.removeprefix("schedules_") in PAIRS
                                 for name in arguments):
-        print(__doc__, file=sys.stderr)
+        print(f"planted.py: what is {' '.join(arguments)}?\n{__doc__}", file=sys.stderr)
         return 2
     rows = [explore(program) for program in arguments]
     for row in rows:
