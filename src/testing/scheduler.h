@@ -61,7 +61,7 @@ class Scheduler {
     Unseen& operator=(const Unseen&) = delete;
 
    private:
-    const bool was_unseen_ = false;
+    [[maybe_unused]] const bool was_unseen_ = false;
   };
   // The opposite, within an Unseen.
   class Seen {
@@ -72,7 +72,7 @@ class Scheduler {
     Seen& operator=(const Seen&) = delete;
 
    private:
-    const bool was_unseen_ = false;
+    [[maybe_unused]] const bool was_unseen_ = false;
   };
 };
 
