@@ -15,8 +15,9 @@ int Odometer::choose(const Scheduler::Point& point) {
     if (can_go_on && so_far >= most_preemptions_) options.resize(1);
     path_.push_back({std::move(options), 0, so_far, !can_go_on});
   } else {
-    const Choice& choice = path_[depth_];
-    const bool is_same = !options.empty() && options.front() == choice.options.front();
+    const std::vector<int>& before = path_[depth_].options;  // Perhaps the first of them alone.
+    const bool is_same = options.size() >= before.size() &&
+                         std::equal(before.begin(), before.end(), options.begin());
     if (!is_same) return -1;
   }
   const Choice& choice = path_[depth_++];

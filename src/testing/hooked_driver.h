@@ -2,8 +2,6 @@
 // Thread safety: as that of the hook, and of the driver below.
 #pragma once
 
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "driver/driver.h"
@@ -20,9 +18,7 @@ class DriverHook {
 
 class HookedDriver final : public Driver {
  public:
-  // `owned`: what stands below, where that is nobody else's; may be null.
-  HookedDriver(DriverHook& hook, Driver& below, std::unique_ptr<Driver> owned)
-      : hook_(hook), owned_(std::move(owned)), below_(owned_ ? *owned_ : below) {}
+  HookedDriver(DriverHook& hook, Driver& below) : hook_(hook), below_(below) {}
 
   int device_count() const override { return below_.device_count(); }
   Bytes total_memory(DeviceIndex device) const override { return below_.total_memory(device); }
@@ -97,7 +93,6 @@ class HookedDriver final : public Driver {
   };
 
   DriverHook& hook_;
-  const std::unique_ptr<Driver> owned_;
   Driver& below_;
 };
 

@@ -3,14 +3,15 @@
 namespace cairn::testing {
 
 Machine::Machine(const std::vector<simulator::DeviceOptions>& devices, const Options& options,
-                 const WrapDriver& wrap)
+                 DriverHook& hook, const WrapDriver& wrap)
     : gpu_(devices),
       driver_(gpu_),
       faults_(driver_),
       recorder_(faults_),
-      wrapper_(wrap ? wrap(recorder_) : nullptr),
+      hooked_(hook, recorder_),
+      wrapper_(wrap ? wrap(hooked_) : nullptr),
       counts_(devices.size()) {
-  allocator_.emplace(wrapper_ ? *wrapper_ : recorder_, options);
+  allocator_.emplace(wrapper_ ? *wrapper_ : hooked_, options);
 }
 
 void Machine::adopt(DeviceIndex device, const SegmentLayout& layout) {

@@ -16,6 +16,7 @@
 #include "driver/recording_driver.h"
 #include "simulator/simulated_driver.h"
 #include "simulator/simulated_gpu.h"
+#include "testing/hooked_driver.h"
 
 namespace cairn::testing {
 
@@ -23,8 +24,9 @@ class Machine {
  public:
   using WrapDriver = std::function<std::unique_ptr<Driver>(Driver& recorded)>;
 
+  // `hook` hears of each call of the driver, below what `wrap` makes; this may be null.
   Machine(const std::vector<simulator::DeviceOptions>& devices, const Options& options,
-          const WrapDriver& wrap);
+          DriverHook& hook, const WrapDriver& wrap);
 
   AllDevices& allocator() { return *allocator_; }
   const AllDevices& allocator() const { return *allocator_; }
@@ -55,6 +57,7 @@ class Machine {
   simulator::SimulatedDriver driver_;
   FaultInjector faults_;
   RecordingDriver recorder_;
+  HookedDriver hooked_;
   std::unique_ptr<Driver> wrapper_;
   std::vector<Counts> counts_;
   std::optional<AllDevices> allocator_;

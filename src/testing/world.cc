@@ -44,12 +44,7 @@ std::vector<Bytes> memory_of(const std::vector<simulator::DeviceOptions>& device
 World::Impl::Impl(const Program& program, const WorldOptions& options)
     : options_(options),
       settings_(read_settings(program)),
-      machine_(declared_devices(program), settings_.options,
-               [this](Driver& recorded) {
-                 return std::make_unique<HookedDriver>(
-                     *this, recorded,
-                     options_.wrap_driver ? options_.wrap_driver(recorded) : nullptr);
-               }),
+      machine_(declared_devices(program), settings_.options, *this, options_.wrap_driver),
       streams_(machine_.gpu(), settings_.options) {
   static_cast<void>(this_thread_number());  // The main thread's is the first.
   if (options.lockstep) lockstep_.emplace(settings_.options, memory_of(declared_devices(program)));

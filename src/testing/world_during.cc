@@ -1,5 +1,6 @@
 // `during`: what other threads do while an operation waits for the driver without the lock.
 #include <algorithm>
+#include <iterator>
 
 #include "testing/printer.h"
 #include "testing/world_interleaved.h"
@@ -48,14 +49,15 @@ World::Impl::Operated World::Impl::operate_among_others(const Act& act,
 void World::Impl::before(DriverCall call, DeviceIndex) {
   if (together_ != nullptr) Scheduler::before_driver_call();
   if (is_in_body_ || durings_.empty() || Operation::of_this_thread() == nullptr) return;
-  const auto is_due = [call](OpenDuring& open) {
-    return open.during.call == call && ++open.calls_seen == open.during.at;
+  for (OpenDuring& open : durings_)
+    if (open.during.call == call) ++open.calls_seen;
+  const auto is_due = [call](const OpenDuring& open) {
+    return open.during.call == call && open.calls_seen == open.during.at;
   };
-  const auto due = std::ranges::find_if(durings_, is_due);
-  if (due == durings_.end()) return;
-  const OpenDuring open = std::move(*due);
-  durings_.erase(due);
-  run_body(open);
+  std::vector<OpenDuring> due;
+  std::ranges::copy_if(durings_, std::back_inserter(due), is_due);
+  std::erase_if(durings_, is_due);
+  if (!due.empty()) run_within_call(due);
 }
 
 void World::Impl::after() {
@@ -64,28 +66,38 @@ void World::Impl::after() {
   for (RecordedCall& call : machine_.take_calls()) operation->deed.calls.push_back(call);
 }
 
-// Within the call, before it does its work.
-void World::Impl::run_body(const OpenDuring& open) {
-  using Kind = StepResult::Kind;
-  RanBody ran{open.which, false, false, {}, {}};
-  bool is_locked = false;
-  for (DeviceIndex device = 0; device < device_count(); ++device)
-    is_locked = is_locked || machine_.allocator().device(device).is_locked();
-  if (is_locked) {
-    ran.made_no_sense = true;
-    if (!options_.plays_bodies) {
-      body_result_ = mistake("that call is made under the lock, where no other thread can run");
-      body_result_->line = open.line;
-      body_result_->column = open.column;
-    }
-    return ran_bodies_.push_back(std::move(ran));
+// Before the call does its work.
+void World::Impl::run_within_call(const std::vector<OpenDuring>& due) {
+  for (DeviceIndex device = 0; device < device_count(); ++device) {
+    if (!machine_.allocator().device(device).is_locked()) continue;
+    for (const OpenDuring& open : due) refuse_body(open);
+    return;
   }
   Operation* operation = std::exchange(Operation::of_this_thread(), nullptr);
   if (lockstep_) {
-    operation->phases = std::make_unique<Lockstep::InPhases>(*lockstep_, operation->same);
+    if (!operation->phases)
+      operation->phases = std::make_unique<Lockstep::InPhases>(*lockstep_, operation->same);
     operation->phases->go_on(operation->deed.calls);
   }
   is_in_body_ = true;
+  for (const OpenDuring& open : due) {
+    if (!body_result_) run_body(open);
+  }
+  is_in_body_ = false;
+  Operation::of_this_thread() = operation;
+}
+
+void World::Impl::refuse_body(const OpenDuring& open) {
+  ran_bodies_.push_back({open.which, false, true, {}, {}});
+  if (options_.plays_bodies) return;
+  body_result_ = mistake("that call is made under the lock, where no other thread can run");
+  body_result_->line = open.line;
+  body_result_->column = open.column;
+}
+
+void World::Impl::run_body(const OpenDuring& open) {
+  using Kind = StepResult::Kind;
+  RanBody ran{open.which, false, false, {}, {}};
   const int own_thread = -1 - static_cast<int>(open.which);
   for (Statement statement : open.during.body) {
     if (options_.plays_bodies) statement.expected = ErrorCode::none;
@@ -99,9 +111,7 @@ void World::Impl::run_body(const OpenDuring& open) {
     body_result_ = std::move(result);
     break;
   }
-  is_in_body_ = false;
   ran_bodies_.push_back(std::move(ran));
-  Operation::of_this_thread() = operation;
 }
 
 std::optional<StepResult> World::Impl::unmade_during() const {

@@ -27,6 +27,19 @@ TEST(WorldDuring, ItCountsTheCallsFromThereOn) {
         "expect live_blocks == 2\nalloc d 30MiB s1\nexpect live_blocks == 4\n");
 }
 
+TEST(WorldDuring, SeveralCountTheSameCalls) {
+  const std::string two =
+      "during malloc at=1 {\nfree a\n}\nduring malloc at=2 {\nalloc b 2MiB s1\n}\n";
+  holds(unlocked + "alloc a 2MiB s1\n" + two +
+        "alloc c 30MiB s1\nexpect live_blocks == 1\nalloc d 30MiB s1\nexpect live_blocks == 3\n");
+  // Of one request: the cache is given back after the first call failed.
+  holds(unlocked + "alloc a 2MiB s1\nfault malloc at=1 error=out_of_memory\n" + two +
+        "alloc c 30MiB s1\nexpect calls(malloc) == 4\nexpect live_blocks == 2\n");
+  holds(unlocked +
+        "during malloc at=1 {\nalloc a 1MiB s1\n}\nduring malloc at=1 {\nfree a\n}\n"
+        "alloc c 30MiB s1\nexpect live_blocks == 1\n");
+}
+
 TEST(WorldDuring, ItIsAMistakeUnderTheLock) {
   mistaken("during malloc at=1 {\npoll\n}\nalloc a 1MiB\n", 1, "under the lock");
   mistaken(unlocked + "alloc a 2MiB s1\nfree a\nduring free at=1 {\npoll\n}\nempty_cache\n", 5,

@@ -97,7 +97,7 @@ StepResult World::Impl::conclude_parallel(Together& together, const std::string&
   };
   if (const StepResult* found = first(Kind::finding)) return *found;
   if (auto found = check_gpu()) {
-    if (found->kind == Kind::finding) return *found;
+    if (found->kind == Kind::finding || !options_.plays_bodies) return *found;
   }
   if (lockstep_) {
     std::vector<Moment<Operation>> moments;

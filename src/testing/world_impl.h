@@ -196,6 +196,8 @@ class World::Impl final : public DriverHook {
   Operated operate_among_others(const Act& act, const Lockstep::Same& same);
   void before(DriverCall call, DeviceIndex device) override;
   void after() override;
+  void run_within_call(const std::vector<OpenDuring>& due);
+  void refuse_body(const OpenDuring& open);
   void run_body(const OpenDuring& open);
   std::optional<StepResult> unmade_during() const;
   // Of `parallel`.

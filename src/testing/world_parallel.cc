@@ -51,6 +51,8 @@ StepResult World::Impl::act(const Parallel& parallel) {
   is_stuck_ = outcome.is_stuck;
   write_body(parallel, together, outcome.schedule);
   if (together.mistake) return mistake(*together.mistake);
+  if (is_stuck_ && outcome.fault.empty())
+    return finding({"the same choices lead to the same points", "they led to others"});
   if (!is_stuck_) take_again(together);
   for (const Statement& statement : parallel.body) {
     const auto found = together.results.find(&statement);
