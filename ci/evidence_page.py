@@ -117,7 +117,7 @@ def parts_of(result):
 
 
 def section(name, result):
-    command, title = RESULTS[name]
+    command, title = RESULTS[name].command, RESULTS[name].title
     yield f'<h2 id="{name}">{html.escape(title)}</h2>'
     if result is None:
         yield f'<p class="missing">Not run: <code>{html.escape(command)}</code></p>'
@@ -131,9 +131,10 @@ def section(name, result):
 def evaluations_of(results, promise):
     """How often each engine that counts looked at the promise."""
     for name, result in results.items():
-        counts = result and result.get("evaluations")
+        all_runs = result and (result.get("all_campaigns") or result)
+        counts = all_runs and all_runs.get("evaluations")
         if counts is not None and (count := counts.get(promise.id)) is not None:
-            yield f"{html.escape(RESULTS[name][0])} {figure(count)}"
+            yield f"{html.escape(RESULTS[name].command)} {figure(count)}"
 
 
 def scopes_of(results, promise):
@@ -172,7 +173,8 @@ def promise_rows(promises, results):
 def missing_words(results, promises):
     for name, result in results.items():
         if result is None:
-            yield f"Not run, so nothing is said of it: <code>{html.escape(RESULTS[name][0])}</code>"
+            command = html.escape(RESULTS[name].command)
+            yield f"Not run, so nothing is said of it: <code>{command}</code>"
     bare = [each.id for each in promises if not list(kills_of(results, each))]
     if results["mutate"] and bare:
         yield ("No mutant was killed first by: "
@@ -181,10 +183,11 @@ def missing_words(results, promises):
 
 def page(promises, results, limits):
     tiles = []
-    for result in results.values():
-        headline = result and result.get("headline")
-        for key, value in headline.items() if headline else ():
-            tiles.append(f'<div class="tile"><b>{figure(value)}</b>{words(key)}</div>')
+    for name, result in results.items():
+        for label, pointer in RESULTS[name].headline.items() if result else ():
+            value = result.follow(pointer)
+            if is_figure(value):
+                tiles.append(f'<div class="tile"><b>{figure(value)}</b>{words(label)}</div>')
     lines = ["<!DOCTYPE html><html lang=en><meta charset=utf-8><title>Cairn: the evidence</title>",
              f"<style>{STYLE}</style><h1>Cairn: the evidence</h1>",
              "<p>What is promised, how it is checked, and what the checks found. Each figure is a "

@@ -17,16 +17,35 @@ LITERAL = re.compile(r'"([^"]*)"')
 ROW = re.compile(r"^\| ([A-Z]\d+) \| \w+ \| (.*) \| (.*) \|$")
 SABOTEUR = re.compile(r"\bTEST(?:_F)?\(\s*Saboteur\s*,\s*([A-Z]\d+)_(\w+)")
 
-# Each result, what makes it, and what it is about. The order is that of the page.
+
+@dataclass(frozen=True)
+class Made:
+    """A result: the command that makes it, what it is about, and the figures that stand first, by
+    their name and the pointer to them."""
+    command: str
+    title: str
+    headline: dict = field(default_factory=dict)
+
+
+# The order is that of the page.
 RESULTS = {
-    "fuzz": ("ci/fuzz", "Fuzzing"),
-    "faults": ("ci/faults", "Failing driver calls"),
-    "exhaust": ("ci/exhaust", "Small scopes, explored exhaustively"),
-    "schedules": ("ci/schedules", "Schedules of host threads"),
-    "mutate": ("ci/mutate", "Mutants of the code"),
-    "model": ("ci/model", "The formal model of a block's life"),
-    "determinism": ("ci/determinism", "The same Program, the same log"),
-    "coverage": ("ci/fuzz --coverage", "Coverage"),
+    "fuzz": Made("ci/fuzz", "Fuzzing", {"operations fuzzed": "/all_campaigns/operations",
+                                        "core hours": "/all_campaigns/core_hours"}),
+    "faults": Made("ci/faults", "Failing driver calls",
+                   {"driver faults": "/single_faults", "pairs of faults": "/pairs",
+                    "probes hit": "/probes_hit"}),
+    "exhaust": Made("ci/exhaust", "Small scopes, explored exhaustively",
+                    {"states of the code": "/states", "scopes closed": "/scopes_closed"}),
+    "schedules": Made("ci/schedules --tsan", "Schedules of host threads",
+                      {"schedules of pairs": "/pairs_schedules"}),
+    "mutate": Made("ci/mutate", "Mutants of the code",
+                   {"mutants": "/mutants", "percent killed": "/score_percent"}),
+    "model": Made("ci/model", "The formal model of a block's life",
+                  {"states of the model": "/states"}),
+    "determinism": Made("ci/determinism", "The same Program, the same log",
+                        {"Programs logged": "/programs"}),
+    "oss-fuzz": Made("ci/oss-fuzz", "The contract of OSS-Fuzz"),
+    "coverage": Made("ci/fuzz --coverage", "Coverage"),
 }
 
 
@@ -59,6 +78,13 @@ class Value:
         """None where there is none."""
         known = isinstance(self.value, dict) and key in self.value
         return self.at(key) if known else None
+
+    def follow(self, pointer):
+        """What the pointer leads to from here; None where nothing is."""
+        value = self
+        for word in pointer.split("/")[1:]:
+            value = value and value.get(word)
+        return value
 
     def items(self):
         keys = range(len(self.value)) if isinstance(self.value, list) else self.value

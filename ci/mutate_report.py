@@ -108,6 +108,14 @@ def by_invariant(verdicts):
     return Counter(v.by for v in verdicts.values() if v.result == "killed by invariant")
 
 
+def by_invariant_and_engine(verdicts):
+    counts = {}
+    for v in verdicts.values():
+        if v.result == "killed by invariant":
+            counts.setdefault(v.by, Counter())[v.engine] += 1
+    return counts
+
+
 def generated(mutants, verdicts, historic, seconds):
     """The part of README.md that a run makes."""
     files = counted(mutants, verdicts, equivalents())
@@ -162,7 +170,7 @@ def figures(mutants, verdicts, historic, seconds, words):
             "files": [{"file": name, "mutants": sum(c.values()), "score_percent":
                        round(score(c), 2), **c} for name, c in sorted(files.items())],
             "killed_by_engine": dict(by_engine(verdicts)),
-            "killed_by_invariant": dict(by_invariant(verdicts)), "not_killed": alive,
+            "killed_by_invariant": by_invariant_and_engine(verdicts), "not_killed": alive,
             "historic": [{"name": f.name, "bugs": f.bugs, "must_be_killed_by": f.kills,
                           "killed_by": v.by, "engine": v.engine, "seconds": round(v.seconds, 1),
                           "is_killed_as_named": v.result != "survived", "others": others}

@@ -136,7 +136,7 @@ class Runner:
         with open(KEPT, "w" if fresh else "a", encoding="utf-8") as store:
             with ThreadPoolExecutor(self.jobs) as pool:
                 futures = {pool.submit(self.kill, m): m for m in left}
-                for future in as_completed(futures):
+                for future in ended(pool, futures):
                     mutant, verdict = futures[future], future.result()
                     verdicts[mutant.id] = verdict
                     done += 1
@@ -187,6 +187,15 @@ class Runner:
                     return verdict, others
             others.append(f"{unit.test or engine.name}: {verdict.by or verdict.result}")
         return Verdict("survived", seconds=used), others
+
+
+def ended(pool, futures):
+    """As they end. Where the run is interrupted, none begins any more."""
+    try:
+        yield from as_completed(futures)
+    except BaseException:
+        pool.shutdown(wait=False, cancel_futures=True)
+        raise
 
 
 def portions(units):

@@ -8,10 +8,11 @@ from fuzz_targets import Refused
 
 MODES = {"code-change", "batch", "prune", "coverage"}
 ACTION = "google/clusterfuzzlite/actions/"
+STORAGE = {"storage-repo", "storage-repo-branch", "storage-repo-branch-coverage"}
 INPUTS = {  # Of the actions, those that are used here.
-    "build_fuzzers": {"language", "sanitizer", "github-token", "upload-build"},
+    "build_fuzzers": {"language", "sanitizer", "github-token", "upload-build"} | STORAGE,
     "run_fuzzers": {"language", "sanitizer", "github-token", "fuzz-seconds", "mode",
-                    "output-sarif", "parallel-fuzzing"}}
+                    "output-sarif", "parallel-fuzzing"} | STORAGE}
 DICTIONARY_LINE = re.compile(r'\s*(#.*|([A-Za-z0-9_]+(@\d+)?\s*=\s*)?"(\\.|[^"\\])+"\s*)?')
 
 
@@ -30,8 +31,12 @@ def targets(top):
         if not seeds.is_dir() or not any(seeds.iterdir()):
             yield f"fuzz/corpus/{name}: no seeds"
         options = configparser.ConfigParser()
-        if not options.read(source.with_suffix(".options")):
-            yield f"fuzz/{name}.options: not there"
+        try:
+            if not options.read(source.with_suffix(".options")):
+                yield f"fuzz/{name}.options: not there"
+                continue
+        except configparser.Error as error:
+            yield f"fuzz/{name}.options: {error}"
             continue
         settings = options["libfuzzer"] if "libfuzzer" in options else {}
         for key in ("max_len", "len_control", "timeout"):
@@ -54,7 +59,8 @@ def read_yaml(file):
     except ImportError as error:
         raise Refused("python3-yaml is not installed (ci/setup)") from error
     try:
-        return yaml.safe_load(file.read_text())
+        read = yaml.safe_load(file.read_text())
+        return read if isinstance(read, dict) else {"unreadable": "no mapping of keys"}
     except (OSError, yaml.YAMLError) as error:
         return {"unreadable": str(error).split("\n", maxsplit=1)[0]}
 
@@ -96,7 +102,9 @@ def workflows(top):
             uses, given = step.get("uses", ""), step.get("with") or {}
             if not uses.startswith(ACTION):
                 continue
-            action = uses[len(ACTION):].split("@", maxsplit=1)[0]
+            action, _, version = uses[len(ACTION):].partition("@")
+            if version != "v1":
+                yield f"{name}: {action} of version {version or 'unknown'}, not v1"
             for key in sorted(set(given) - INPUTS.get(action, set())):
                 yield f"{name}: {action} is given {key}"
             if given.get("mode"):
