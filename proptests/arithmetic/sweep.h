@@ -1,7 +1,7 @@
 // The arithmetic of sizes (heap/size_policy.h, heap/free_index.h) against a second formulation, for
 // all inputs of a range. Where the heap computes, this tells the steps of each function in order:
-// at which sizes it jumps, and by how much, as PyTorch's documentation and sources have it. So nothing
-// is divided, rounded or searched for here.
+// at which sizes it jumps, and by how much, as PyTorch's documentation and sources have it. So
+// nothing is divided, rounded or searched for here.
 #pragma once
 
 #include <cstdint>
