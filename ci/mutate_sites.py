@@ -15,7 +15,7 @@ from clang import cindex
 
 LIBRARY = "/usr/lib/llvm-19/lib/libclang-19.so.19"
 FLAGS = ["-xc++", "-std=c++20", "-Isrc", "-I.", "-DCAIRN_INVARIANT_LEVEL=3"]
-MACROS = re.compile(r"\b(CAIRN_AUDIT|CAIRN_HOLDS)\s*\(")
+MACROS = re.compile(r"\b(CAIRN_AUDIT|CAIRN_HOLDS|CAIRN_PROBE)\s*\(")
 RELATIONS = {"<": "<=", "<=": "<", ">": ">=", ">=": ">", "==": "!=", "!=": "=="}
 ARITHMETIC = {"+": "-", "-": "+", "*": "/", "/": "*", "%": "*", "<<": ">>", ">>": "<<", "&": "|",
               "|": "&", "^": "&", "+=": "-=", "-=": "+=", "|=": "&=", "&=": "|="}
