@@ -23,11 +23,17 @@ def places_in_source(top):
     return places
 
 
+def place_in_tree(place):
+    """FILE:LINE from the top: a compiler's cache may give objects of another checkout."""
+    within = re.search(r"(?:^|/)(src/\w+/[^/]+)$", os.path.normpath(place))
+    return within[1] if within else place
+
+
 class Figures:
     """Of all processes together. Keys: a call, an error, a mode, in words."""
 
-    def __init__(self, program, top):
-        self.program, self.top = program, top
+    def __init__(self, program):
+        self.program = program
         self.sources = {}  # (call, error): why it is documented.
         self.wanted = defaultdict(set)  # By call: (error, mode).
         self.errors = defaultdict(lambda: [0, 0])  # (call, error, mode): planned, came.
@@ -80,7 +86,7 @@ class Figures:
                                   check=True, stdout=subprocess.PIPE).stdout.splitlines()
             self._places = defaultdict(lambda: defaultdict(int))
             for (address, call), place in zip(addresses, said):
-                place = os.path.relpath(os.path.normpath(place.split(" ")[0]), self.top)
+                place = place_in_tree(place.split(" ")[0])
                 for error, times in self.sites[address, call].items():
                     self._places[place, call][error] += times
         return self._places

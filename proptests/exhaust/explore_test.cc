@@ -131,7 +131,7 @@ TEST(Explore, FindsStatesThatAreNotTheSame) {
   EXPECT_NE(seen.finding->found.find("counts as a state"), std::string::npos) << in_words(seen);
 }
 
-// What is left over at the end is of a hand that takes memory and never gives it back.
+// A hand that empties the cache, of which the model knows nothing.
 TEST(Explore, FindsAHandThatMeddles) {
   ExploreOptions options;
   options.world.meddle = [](cairn::AllDevices& allocator) {

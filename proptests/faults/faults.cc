@@ -57,7 +57,8 @@ bool face_holds(Matrix& matrix) {
 
 int run(const Wanted& wanted, const std::vector<Scenario>& scenarios, const Plant& plant) {
   Matrix matrix(wanted.part, plant);
-  bool holds = wanted.part.share != 0 || face_holds(matrix);
+  // A plant is to be found by the scenarios, and the face has none.
+  bool holds = wanted.part.share != 0 || !wanted.plant.empty() || face_holds(matrix);
   for (const Scenario& scenario : scenarios) {
     if (!holds && !wanted.plant.empty()) break;  // It is found.
     holds = matrix.run(scenario) && holds;
@@ -98,6 +99,10 @@ int main(int count, char** arguments) {
   app.footer("Exit codes: 0 nothing found; 1 found something; 2 wrong usage.");
   if (const auto code = cairn::testing::exit_code_of(app, count, arguments)) return *code;
   std::vector<Scenario> scenarios;
+  if (wanted.part.share >= wanted.part.shares) {
+    std::fprintf(stderr, "faults: --share is below --shares\n");
+    return 2;
+  }
   if (!read_scenarios(wanted.files, scenarios)) return 2;
   return run(wanted, scenarios, plant_of(wanted.plant).value_or(Plant{}));
 }

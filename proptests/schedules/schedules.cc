@@ -255,6 +255,10 @@ int main(int count, char** arguments) {
     wanted.preemptions = 1;
   }
 
+  if (wanted.share < 0 || wanted.share >= wanted.shares) {
+    std::fprintf(stderr, "schedules: --share is below --shares\n");
+    return 2;
+  }
   std::vector<Row> rows;
   const std::vector<Task> tasks = tasks_of(wanted);
   if (tasks.empty()) {
