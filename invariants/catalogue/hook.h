@@ -94,8 +94,6 @@ using Scope = std::conditional_t<on, Audit<Structure>, const Structure&>;
   } while (false)
 
 // The first line of an error branch, which must be seen taken: one of `probes`, by its name.
-#define CAIRN_PROBE(name)                                                          \
-  do {                                                                             \
-    if constexpr (::cairn::invariants::level > 0)                                  \
-      ::cairn::invariants::count_probe(::cairn::invariants::place_of_probe(name)); \
-  } while (false)
+#define CAIRN_PROBE(name)                             \
+  static_cast<void>(::cairn::invariants::level > 0 && \
+                    ::cairn::invariants::count_probe(::cairn::invariants::place_of_probe(name)))
