@@ -78,17 +78,22 @@ void destroy_events(const EventQueues::Queue& queue, const DeviceContext& contex
   }
 }
 
+Result<Done, Error> wait_before_release(StreamId stream, const DeviceContext& context) {
+  Heap& heap = context.state.heap;
+  if (!is_to_be_waited_for(stream, heap)) return Done{};
+  auto waited = wait_for_stream({heap.device(), stream}, context);
+  if (waited) heap.mark_idle(stream);
+  return waited;
+}
+
 Result<Done, Error> release_each(const DeviceContext& context,
                                  const std::vector<const Segment*>& segments) {
   Heap& heap = context.state.heap;
   for (const Segment* segment : segments) {
-    if (is_to_be_waited_for(segment->stream, heap)) {
-      auto waited = wait_for_stream({heap.device(), segment->stream}, context);
-      if (!waited) {
-        CAIRN_PROBE("release.not_waited");
-        return waited;
-      }
-      heap.mark_idle(segment->stream);
+    auto waited = wait_before_release(segment->stream, context);
+    if (!waited) {
+      CAIRN_PROBE("release.not_waited");
+      return waited;
     }
     const auto freed = context.state.noted(context.driver.free(heap.device(), segment->span.begin));
     if (!freed) {
@@ -100,6 +105,16 @@ Result<Done, Error> release_each(const DeviceContext& context,
     heap.remove_segment(*segment);
   }
   return Done{};
+}
+
+void destroy_unused(const EventHome& home, const DeviceContext& context) {
+  for (const EventHandle event : home.unused) {
+    if (context.state.lost) {
+      CAIRN_PROBE("end.lost_before_destroy");
+      return;
+    }
+    static_cast<void>(context.state.noted(context.driver.event_destroy(home.device, event)));
+  }
 }
 
 }  // namespace
@@ -126,18 +141,8 @@ void give_everything_back(const DeviceContext& context) noexcept {
     }
     static_cast<void>(state.noted(context.driver.free(state.device(), address)));
   }
-  for (const auto& [place, home] : state.pools.homes()) {
-    for (const EventHandle event : home.unused) {
-      if (state.lost) {
-        CAIRN_PROBE("end.lost_before_destroy");
-        return;
-      }
-      static_cast<void>(state.noted(context.driver.event_destroy(home.device, event)));
-    }
-  }
-  for (const auto& [stream, queue] : state.queues.all()) {
-    destroy_events(queue, context);
-  }
+  for (const auto& [place, home] : state.pools.homes()) destroy_unused(home, context);
+  for (const auto& [stream, queue] : state.queues.all()) destroy_events(queue, context);
 }
 
 }  // namespace cairn
