@@ -2,7 +2,9 @@
 // it already.
 #include <gtest/gtest.h>
 
+#include <array>
 #include <atomic>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <optional>
@@ -20,11 +22,28 @@ using namespace literals;
 // call of the driver looks whether it is.
 class LocksTest : public testing::Test {
  protected:
-  LocksTest() : live_(device_.allocate(512_B, s3)) { watch(); }
+  LocksTest() : live_(allocate_apart()) {
+    reach_a_peak();
+    watch();
+  }
   // With the device let go, the look would find it so.
   ~LocksTest() override {
     device_.driver().during_each({});
     EXPECT_TRUE(device_->free_unused(live_));
+  }
+
+  // Where no other segment is taken for its own (LaneHints).
+  Address allocate_apart() {
+    device_.driver().next_address(ScriptedDriver::segment(1) + 1_GiB);
+    return device_.allocate(512_B, s3);
+  }
+
+  // Near a peak a free needs the whole device, and would wait for another reason.
+  void reach_a_peak() {
+    std::array<Address, 8> blocks;
+    for (Address& block : blocks) block = device_.allocate(1_KiB, s3);
+    for (const std::size_t first : {0u, 1u})
+      for (std::size_t i = first; i < blocks.size(); i += 2) device_.free(blocks[i]);
   }
 
   void watch() {
