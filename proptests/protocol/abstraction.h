@@ -48,8 +48,6 @@ class Abstraction {
   Abstract of(const DeviceState& state, const std::vector<Span>& out, Slots& slots) const;
 
  private:
-  struct Part;
-
   int number(StreamId stream) const;
   int in_granules(Bytes size) const;
   bool fits(const DeviceState& state) const;
