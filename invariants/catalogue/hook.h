@@ -37,8 +37,9 @@ void check(const DeviceState& state, Cost dearest);
 void report_condition(const Invariant& invariant, const char* condition, const char* file,
                       int line);
 
-// Whether this thread is in a check that a guarded scope made.
-extern constinit thread_local bool is_checking;
+// Whether this thread is in a check that a guarded scope made: what tests do to the code's use of
+// host memory passes over that.
+inline constinit thread_local bool is_checking = false;
 
 class Checking {
  public:

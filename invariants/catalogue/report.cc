@@ -23,8 +23,6 @@ Handler& handler() {
 
 }  // namespace
 
-constinit thread_local bool is_checking = false;
-
 void report(const Invariant& invariant, std::string what, const char* file, int line) noexcept {
   handler()({invariant, std::move(what), file, line});
 }

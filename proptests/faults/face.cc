@@ -12,7 +12,6 @@
 #include "cairn/allocator.h"
 #include "cairn/cuda_driver.h"
 #include "driver/fault_injector.h"
-#include "host_memory.h"
 #include "invariants/catalogue/report.h"
 #include "plan.h"
 #include "simulator/simulated_driver.h"
@@ -20,6 +19,7 @@
 #include "strange_driver.h"
 #include "testing/difference.h"
 #include "testing/documented_errors.h"
+#include "testing/host_memory_in_test.h"
 #include "watch.h"
 
 namespace cairn::faults {
@@ -255,7 +255,7 @@ WatchedCall lose_segment(Face& face, const std::optional<ErrorInMode>& error) {
   Machine machine(unlocked);
   machine.strange.after_malloc = [&] {  // Takes the room that was made for the segment.
     machine.allocator->allocate({20 * mib, 0, nullptr});
-    next_allocation_fails = true;
+    allocations_until_failure = 1;
   };
   if (error) {
     const testing::Fault fault = fault_at({DriverCall::free, 1, 0}, *error);
@@ -263,7 +263,7 @@ WatchedCall lose_segment(Face& face, const std::optional<ErrorInMode>& error) {
   }
   face.expect("a segment without host memory", ErrorCode::out_of_host_memory,
               [&] { machine.allocator->allocate({40 * mib, 0, nullptr}); });
-  next_allocation_fails = false;
+  allocations_until_failure = 0;
   const WatchedCall freed = machine.watched.calls.back();
   machine.faults.clear();
   const bool is_lost = error && testing::loses_device(error->error);

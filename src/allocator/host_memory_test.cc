@@ -1,7 +1,5 @@
 // When the host has no memory left, wherever that comes, a call fails and nothing is lost. Here
-// every single allocation of host memory that the calls make fails once. Where invariants are on,
-// checkers allocate as well, at places that may not throw: this test is for builds with invariants
-// off.
+// every single allocation of host memory that the calls make fails once.
 #include <gtest/gtest.h>
 
 #include <new>
@@ -10,10 +8,10 @@
 
 #include "allocator/all_devices.h"
 #include "allocator/counting_driver.h"
-#include "base/host_memory_in_test.h"
 #include "cairn/allocator.h"
 #include "invariants/catalogue/hook.h"
 #include "invariants/catalogue/report.h"
+#include "testing/host_memory_in_test.h"
 
 namespace cairn {
 namespace {
@@ -87,14 +85,7 @@ int fail_each_allocation(Act&& act, Look&& look) {
   }
 }
 
-class HostMemory : public testing::Test {
- protected:
-  void SetUp() override {
-    if (invariants::level > 0) GTEST_SKIP() << "the checkers of this build allocate too";
-  }
-};
-
-TEST_F(HostMemory, AnAllocationThatFindsNoneChangesNothing) {
+TEST(HostMemory, AnAllocationThatFindsNoneChangesNothing) {
   CountingDriver driver(4_GiB);
   AllDevices devices(driver, {});
   std::vector<Address> live;
@@ -117,7 +108,7 @@ TEST_F(HostMemory, AnAllocationThatFindsNoneChangesNothing) {
   EXPECT_EQ(devices.device(0).stats().allocation.all.current, 700);
 }
 
-TEST_F(HostMemory, AFreeNeedsNone) {
+TEST(HostMemory, AFreeNeedsNone) {
   CountingDriver driver(4_GiB);
   AllDevices devices(driver, {});
   std::vector<Address> live;
@@ -128,7 +119,7 @@ TEST_F(HostMemory, AFreeNeedsNone) {
   expect_sound(devices, driver);
 }
 
-TEST_F(HostMemory, AReleaseThatFindsNoneCanBeDoneAgain) {
+TEST(HostMemory, AReleaseThatFindsNoneCanBeDoneAgain) {
   CountingDriver driver(4_GiB);
   AllDevices devices(driver, {});
   std::vector<Address> live;
@@ -156,7 +147,7 @@ int fail_without_change(AllDevices& devices, const CountingDriver& driver, Act&&
       });
 }
 
-TEST_F(HostMemory, AUseThatFindsNoneIsNotListed) {
+TEST(HostMemory, AUseThatFindsNoneIsNotListed) {
   CountingDriver driver(4_GiB);
   AllDevices devices(driver, {});
   const Address address = *devices.allocate({1000});
@@ -171,7 +162,7 @@ TEST_F(HostMemory, AUseThatFindsNoneIsNotListed) {
 }
 
 // Five streams in three contexts, so that pools, events and queues all have to be made.
-TEST_F(HostMemory, AFreeOfAUsedBlockThatFindsNoneLeavesItLive) {
+TEST(HostMemory, AFreeOfAUsedBlockThatFindsNoneLeavesItLive) {
   CountingDriver driver(4_GiB);
   AllDevices devices(driver, {});
   for (int round = 0; round < 12; ++round) {
@@ -189,7 +180,7 @@ TEST_F(HostMemory, AFreeOfAUsedBlockThatFindsNoneLeavesItLive) {
   EXPECT_EQ(devices.device(0).stats().active.all.current, 0);
 }
 
-TEST_F(HostMemory, AFreeOnThatFindsNoneKeepsTheUsesAsTheyWere) {
+TEST(HostMemory, AFreeOnThatFindsNoneKeepsTheUsesAsTheyWere) {
   CountingDriver driver(4_GiB);
   AllDevices devices(driver, {});
   const Address used = *devices.allocate({1000});
@@ -204,7 +195,7 @@ TEST_F(HostMemory, AFreeOnThatFindsNoneKeepsTheUsesAsTheyWere) {
   }
 }
 
-TEST_F(HostMemory, AStreamThatCannotBeForgottenStaysKnown) {
+TEST(HostMemory, AStreamThatCannotBeForgottenStaysKnown) {
   CountingDriver driver(4_GiB);
   AllDevices devices(driver, {});
   const Address of_other = *devices.allocate({1000});
@@ -217,7 +208,7 @@ TEST_F(HostMemory, AStreamThatCannotBeForgottenStaysKnown) {
 }
 
 // The words of a query that fails; what was done before is done, and its queue is gone.
-TEST_F(HostMemory, ALookAtEventsThatFindsNoneLosesNoEvent) {
+TEST(HostMemory, ALookAtEventsThatFindsNoneLosesNoEvent) {
   CountingDriver driver(4_GiB);
   AllDevices devices(driver, {});
   for (std::uintptr_t user = 5; user < 8; ++user) {
@@ -232,7 +223,7 @@ TEST_F(HostMemory, ALookAtEventsThatFindsNoneLosesNoEvent) {
   EXPECT_EQ(devices.device(0).stats().active.all.current, 1);
 }
 
-TEST_F(HostMemory, ACallbackThatCannotBeAddedIsNotThere) {
+TEST(HostMemory, ACallbackThatCannotBeAddedIsNotThere) {
   CountingDriver driver(20_MiB);
   AllDevices devices(driver, {});
   int asked = 0;
@@ -250,7 +241,7 @@ TEST_F(HostMemory, ACallbackThatCannotBeAddedIsNotThere) {
 
 // A callback throws, the request fails, and there is no memory for the words of that: the next
 // request asks the callbacks all the same.
-TEST_F(HostMemory, AFailureWithoutMemoryForItsWordsLeavesNothingBehind) {
+TEST(HostMemory, AFailureWithoutMemoryForItsWordsLeavesNothingBehind) {
   CountingDriver driver(20_MiB);
   AllDevices devices(driver, {});
   int asked = 0;
@@ -273,7 +264,7 @@ TEST_F(HostMemory, AFailureWithoutMemoryForItsWordsLeavesNothingBehind) {
   EXPECT_GT(failures, 5);
 }
 
-TEST_F(HostMemory, AnAllocationThatAsksWithoutTheLockChangesNothing) {
+TEST(HostMemory, AnAllocationThatAsksWithoutTheLockChangesNothing) {
   CountingDriver driver(4_GiB);
   Options options;
   options.release_lock_on_cudamalloc = true;
@@ -291,7 +282,7 @@ TEST_F(HostMemory, AnAllocationThatAsksWithoutTheLockChangesNothing) {
 }
 
 // Its waits fail, and there is no memory for the words of that.
-TEST_F(HostMemory, TheEndOfAnAllocatorGivesEverythingBack) {
+TEST(HostMemory, TheEndOfAnAllocatorGivesEverythingBack) {
   for (int failing = 1; failing <= 12; ++failing) {
     CountingDriver driver(4_GiB);
     {
@@ -310,7 +301,7 @@ TEST_F(HostMemory, TheEndOfAnAllocatorGivesEverythingBack) {
   }
 }
 
-TEST_F(HostMemory, TheFormThatDoesNotThrowSaysSo) {
+TEST(HostMemory, TheFormThatDoesNotThrowSaysSo) {
   CountingDriver driver(4_GiB);
   Allocator allocator(driver);
   Error why;

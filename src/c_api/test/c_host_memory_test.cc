@@ -1,25 +1,20 @@
 // When the host has no memory left, wherever that comes, a function of C says so and throws
-// nothing. Here every single allocation of host memory that a call makes fails once. For builds
-// with invariants off: checkers allocate as well, at places that may not throw.
+// nothing. Here every single allocation of host memory that a call makes fails once.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 
 #include "allocator/counting_driver.h"
-#include "base/host_memory_in_test.h"
 #include "cairn/allocator.h"
 #include "cairn/c_handle.h"
 #include "cairn/cairn.h"
-#include "invariants/catalogue/hook.h"
+#include "testing/host_memory_in_test.h"
 
 namespace cairn {
 namespace {
 
 class CHostMemory : public testing::Test {
  protected:
-  void SetUp() override {
-    if (invariants::level > 0) GTEST_SKIP() << "checkers allocate too";
-  }
   ~CHostMemory() override { cairn_allocator_destroy(handle_); }
 
   // Lets the 1st, the 2nd, ... allocation of the call fail, until it makes no more.

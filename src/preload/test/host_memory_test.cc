@@ -1,13 +1,11 @@
 // When the host has no memory left in a free, wherever that comes, the free fails or is done, and
 // the program holds the block until it is. Here every single allocation of host memory that a free
-// makes fails once, those of the simulated CUDA too. For builds with invariants off: checkers
-// allocate as well, at places that may not throw.
+// makes fails once, those of the simulated CUDA too.
 //
 // The library's sources are in the program itself, since a library for LD_PRELOAD has an operator
 // new of its own.
-#include "base/host_memory_in_test.h"
-#include "invariants/catalogue/hook.h"
 #include "preload/test/preload_in_test.h"
+#include "testing/host_memory_in_test.h"
 
 namespace cairn::preload {
 namespace {
@@ -33,25 +31,18 @@ int failures_of(Get&& get, Free&& free) {
   }
 }
 
-class PreloadHostMemory : public testing::Test {
- protected:
-  void SetUp() override {
-    if (invariants::level > 0) GTEST_SKIP() << "the checkers of this build allocate too";
-  }
-};
-
-TEST_F(PreloadHostMemory, AFreeThatFindsNoneLeavesTheBlockHeld) {
+TEST(PreloadHostMemory, AFreeThatFindsNoneLeavesTheBlockHeld) {
   EXPECT_GT(failures_of([] { return malloc_of(mebibyte); }, [](void* p) { return cudaFree(p); }),
             0);
 }
 
-TEST_F(PreloadHostMemory, AFreeByEventThatFindsNoneLeavesTheBlockHeld) {
+TEST(PreloadHostMemory, AFreeByEventThatFindsNoneLeavesTheBlockHeld) {
   setenv("CAIRN_PRELOAD_FREE", "event", 1);
   EXPECT_GT(failures_of([] { return malloc_of(mebibyte); }, [](void* p) { return cudaFree(p); }),
             0);
 }
 
-TEST_F(PreloadHostMemory, AFreeOnAnotherStreamThatFindsNoneLeavesTheBlockHeld) {
+TEST(PreloadHostMemory, AFreeOnAnotherStreamThatFindsNoneLeavesTheBlockHeld) {
   cudaStream_t const owner = new_stream();
   cudaStream_t const other = new_stream();
   EXPECT_GT(failures_of([&] { return malloc_async_of(mebibyte, owner); },
@@ -59,7 +50,7 @@ TEST_F(PreloadHostMemory, AFreeOnAnotherStreamThatFindsNoneLeavesTheBlockHeld) {
             0);
 }
 
-TEST_F(PreloadHostMemory, AFreeDuringACaptureThatFindsNoneLeavesTheBlockHeld) {
+TEST(PreloadHostMemory, AFreeDuringACaptureThatFindsNoneLeavesTheBlockHeld) {
   cudaStream_t const captured = new_stream();
   void* blocks[20] = {};
   for (void*& block : blocks) block = malloc_of(mebibyte);

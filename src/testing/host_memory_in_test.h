@@ -1,5 +1,5 @@
-// Host memory that fails when it is told to, but never to a check of invariants. Replaces operator
-// new and delete of the program, so that one source of it alone includes this.
+// Host memory that fails when a test says so, but never to a check that a guarded scope makes:
+// replaces operator new and delete of the program, so that one source of it alone includes this.
 #pragma once
 
 #include <cstddef>
@@ -8,14 +8,15 @@
 
 #include "invariants/catalogue/hook.h"
 
-namespace cairn::faults {
+namespace cairn {
 
-// Whether the next allocation of the calling thread fails; once.
-inline thread_local bool next_allocation_fails = false;
+// How many allocations of the calling thread it takes until one fails, those of checks not counted;
+// 0: none does.
+inline thread_local int allocations_until_failure = 0;
 
 inline void* allocate_host(std::size_t size_bytes, std::size_t alignment_bytes) {
-  if (next_allocation_fails && !invariants::is_checking) {
-    next_allocation_fails = false;
+  if (!invariants::is_checking && allocations_until_failure > 0 &&
+      --allocations_until_failure == 0) {
     throw std::bad_alloc();
   }
   const std::size_t rounded =
@@ -28,21 +29,19 @@ inline void* allocate_host(std::size_t size_bytes, std::size_t alignment_bytes) 
 // Out of line, so that the compiler does not take a delete that it inlines for a mismatch.
 [[gnu::noinline]] inline void free_host(void* pointer) { std::free(pointer); }
 
-}  // namespace cairn::faults
+}  // namespace cairn
 
 // NOLINTBEGIN(misc-definitions-in-headers): what is replaced may not be inline.
 void* operator new(std::size_t size) {
-  return cairn::faults::allocate_host(size, alignof(std::max_align_t));
+  return cairn::allocate_host(size, alignof(std::max_align_t));
 }
 void* operator new(std::size_t size, std::align_val_t alignment) {
-  return cairn::faults::allocate_host(size, static_cast<std::size_t>(alignment));
+  return cairn::allocate_host(size, static_cast<std::size_t>(alignment));
 }
-void operator delete(void* pointer) noexcept { cairn::faults::free_host(pointer); }
-void operator delete(void* pointer, std::size_t) noexcept { cairn::faults::free_host(pointer); }
-void operator delete(void* pointer, std::align_val_t) noexcept {
-  cairn::faults::free_host(pointer);
-}
+void operator delete(void* pointer) noexcept { cairn::free_host(pointer); }
+void operator delete(void* pointer, std::size_t) noexcept { cairn::free_host(pointer); }
+void operator delete(void* pointer, std::align_val_t) noexcept { cairn::free_host(pointer); }
 void operator delete(void* pointer, std::size_t, std::align_val_t) noexcept {
-  cairn::faults::free_host(pointer);
+  cairn::free_host(pointer);
 }
 // NOLINTEND(misc-definitions-in-headers)
