@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from fuzz_record import circumstances, write
+from evidence_record import circumstances, place_of, write
 from fuzz_targets import TOP, Refused
 
 FOLDER = Path("build/coverage")
@@ -228,6 +228,7 @@ def coverage(targets, command):
     print(f"\nThe page: {FOLDER}/index.html")
     for trouble in troubles:
         print(f"ci/fuzz --coverage: {trouble}")
-    write("coverage.json", {**circumstances(command, time.monotonic() - begun),
+    write(place_of("coverage", True), {**circumstances(["ci/fuzz", *command],
+                                                       time.monotonic() - begun),
                             **figures_of(reaches, untaken), "troubles": troubles})
     return 1 if troubles else 0

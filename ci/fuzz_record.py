@@ -1,21 +1,11 @@
 """What campaigns and coverage came to, kept for ci/evidence."""
 
 import json
-import os
-import subprocess
-from pathlib import Path
 
+from evidence_record import circumstances, place_of, write
 from fuzz_campaign import never_evaluated, rows
 
-EVIDENCE = Path("build/evidence")
-LOG = EVIDENCE / "fuzz_log.jsonl"  # A line for each campaign, the latest last.
-
-
-def circumstances(command, seconds):
-    revision = subprocess.run(["git", "describe", "--always", "--dirty"], stdout=subprocess.PIPE,
-                              stderr=subprocess.DEVNULL, text=True, check=False).stdout.strip()
-    return {"command": " ".join(["ci/fuzz", *command]), "revision": revision,
-            "processors": len(os.sched_getaffinity(0)), "seconds": round(seconds, 1)}
+LOG = place_of("fuzz", True).with_name("fuzz_log.jsonl")  # A line for each campaign, in order.
 
 
 def added(counts):
@@ -41,26 +31,21 @@ def summed(campaigns):
 def record_campaign(campaign, command):
     """Writes fuzz.json, and a line to the log, from which fuzz.json has the sums of all."""
     table = list(rows(campaign))
-    figures = circumstances(command, campaign.seconds)
+    figures = circumstances(["ci/fuzz", *command], campaign.seconds)
     line = {**figures, "core_seconds": round(sum(row["seconds"] for row in table), 1),
             "programs": sum(row["programs"] for row in table),
             "operations": sum(row["operations"] or 0 for row in table),
             "findings": sum(len(row["findings"]) for row in table),
             # Of the runs that came to their end, by invariant.
             "evaluations": added(one.evaluations for one in campaign.results.values())}
-    EVIDENCE.mkdir(parents=True, exist_ok=True)
+    LOG.parent.mkdir(parents=True, exist_ok=True)
     with open(LOG, "a", encoding="utf-8") as log:
         log.write(json.dumps(line) + "\n")
     campaigns = [json.loads(text) for text in LOG.read_text().splitlines()]
-    write("fuzz.json", {
+    write(place_of("fuzz", True), {
         **line, "interrupted": campaign.interrupted, "targets": table,
         "failed": [str(run.log) for run in campaign.failed],
         "invariants_never_evaluated": never_evaluated(campaign),
         "all_campaigns": summed(campaigns),
         "all_campaigns_of_this_revision":
             summed([one for one in campaigns if one["revision"] == figures["revision"]])})
-
-
-def write(name, figures):
-    EVIDENCE.mkdir(parents=True, exist_ok=True)
-    (EVIDENCE / name).write_text(json.dumps(figures, indent=2) + "\n")

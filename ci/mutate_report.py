@@ -2,12 +2,10 @@
 made of them."""
 
 import json
-import os
-import subprocess
 import tomllib
 from collections import Counter
-from pathlib import Path
 
+from evidence_record import circumstances
 from mutate_tree import TOP, Broken
 
 FOLDER = TOP / "proptests/mutants"
@@ -158,13 +156,10 @@ def write_tree(mutants, verdicts, historic, seconds):
 def figures(mutants, verdicts, historic, seconds, words):
     files = counted(mutants, verdicts, equivalents())
     total = sum(files.values(), Counter())
-    revision = subprocess.run(["git", "describe", "--always", "--dirty"], cwd=TOP, text=True,
-                              stdout=subprocess.PIPE, check=False).stdout.strip()
     by_id = {m.id: m for m in mutants}
     alive = [{"id": i, "result": v.result, "mutant": by_id[i].told()} for i, v in verdicts.items()
              if v.result in ("survived", "not reached", "timed out") and i not in equivalents()]
-    return {"command": " ".join(["ci/mutate", *words]), "revision": revision,
-            "processors": len(os.sched_getaffinity(0)), "seconds": round(seconds, 1),
+    return {**circumstances(["ci/mutate", *words], seconds),
             "mutants": sum(total.values()), "score_percent": round(score(total), 2),
             "results": dict(total),
             "files": [{"file": name, "mutants": sum(c.values()), "score_percent":
@@ -175,8 +170,3 @@ def figures(mutants, verdicts, historic, seconds, words):
                           "killed_by": v.by, "engine": v.engine, "seconds": round(v.seconds, 1),
                           "is_killed_as_named": v.result != "survived", "others": others}
                          for f, v, others in historic]}
-
-
-def write_json(path, content):
-    Path(path).parent.mkdir(parents=True, exist_ok=True)
-    Path(path).write_text(json.dumps(content, indent=1) + "\n")

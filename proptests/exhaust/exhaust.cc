@@ -68,7 +68,6 @@ std::string operations_of(const Scope& scope) {
       {scope.frees_on, "free_on"},
       {scope.polls, "poll"},
       {scope.empties, "empty_cache"},
-      {scope.syncs, "sync"},
       {!scope.faults.empty(), "failing calls"}};
   for (const auto& [has, word] : words)
     if (has) text += std::string(", ") + word;

@@ -17,7 +17,6 @@
 namespace cairn::exhaust {
 namespace {
 
-using testing::SmallState;
 using testing::Statement;
 using testing::StepResult;
 using testing::World;
@@ -95,7 +94,6 @@ class Explorer {
 
   bool expand(Index node);
   Tried try_all(const Place& from);
-  void observe(const SmallState& before) const;
   bool look_at(const Choice& choice, Tried& tried);
   bool holds_here(Tried& tried);
   void keep(Index node, const Tried& tried);
@@ -115,7 +113,6 @@ class Explorer {
   std::vector<StreamId> streams_;
   Book book_;
   Statements said_;
-  StepResult last_;  // Without its words.
   std::vector<Node> nodes_;
   StateTable table_;
   std::vector<Place> places_;  // The way to where we are.
@@ -174,8 +171,6 @@ bool Explorer::carry_out(const Statements& statements) {
   for (const Statement& statement : statements) {
     const arena::Inside inside;
     const StepResult result = world_->step(statement);
-    last_.kind = result.kind;
-    last_.error = result.error;
     if (is_finding(result)) return false;
     if (result.kind == StepResult::Kind::mistake || result.kind == StepResult::Kind::unsupported)
       throw std::runtime_error("scope " + std::string(scope_.name) + ": " +
@@ -219,21 +214,13 @@ void Explorer::for_each_next(const Place& from, Visit visit) {
 Explorer::Tried Explorer::try_all(const Place& from) {
   Tried tried;
   go_back(from);
-  SmallState before;
-  if (options_.observe) before = small_state(*world_, 0, streams_);
   for_each_next(from, [&](const Choice& choice, bool holds) {
     ++tried.transitions;
     if (choice.fault != 0) ++tried.failing_calls;
-    if (holds && options_.observe) observe(before);
     if (!holds || !look_at(choice, tried)) tried.broken = choice;
     return !tried.broken.has_value();
   });
   return tried;
-}
-
-void Explorer::observe(const SmallState& before) const {
-  const SmallState after = small_state(*world_, 0, streams_);
-  options_.observe({before, said_, last_, after});
 }
 
 // Of the state that was got to. False where it does not hold.

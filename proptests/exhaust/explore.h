@@ -14,18 +14,9 @@
 
 #include "scopes.h"
 #include "testing/program.h"
-#include "testing/small_state.h"
 #include "testing/world.h"
 
 namespace cairn::exhaust {
-
-// An operation that was carried out: what was before it, and what came of it.
-struct Transition {
-  const testing::SmallState& before;
-  const std::vector<testing::Statement>& statements;  // One operation; `fault` and `order` lines.
-  const testing::StepResult& result;                  // Of the last of them: ok, or failed.
-  const testing::SmallState& after;
-};
 
 struct Progress {
   std::uint64_t states = 0;
@@ -45,7 +36,6 @@ struct ExploreOptions {
   std::uint64_t check_merging = 1000;  // States seen before: what can happen next is the same.
   testing::WorldOptions world;  // Checkers and maps are for each new state, whatever this says.
   std::function<void(const Progress&)> progress;  // Once for each state that was gone on from.
-  std::function<void(const Transition&)> observe;
   // The code crashes, at the last operation of this Program, or when all is given back after it.
   // Then the process ends.
   std::function<void(const testing::Program&)> crashed;

@@ -4,7 +4,6 @@
 
 #include <cstdint>
 #include <memory>
-#include <set>
 
 #include "allocator/all_devices.h"
 #include "testing/liar_in_test.h"
@@ -23,9 +22,6 @@ using cairn::EventHandle;
 using cairn::Failure;
 using cairn::StreamRef;
 using cairn::testing::Liar;
-using cairn::testing::SmallBlock;
-using cairn::testing::SmallUse;
-using cairn::testing::SmallUseState;
 using cairn::testing::StepResult;
 
 Exploration explore_all_of(const char* name, const ExploreOptions& options = {}) {
@@ -60,24 +56,6 @@ TEST(Explore, IsTheSameTwice) {
   const Exploration second = explore_all_of("streams-1x3");
   EXPECT_EQ(first.states_by_depth, second.states_by_depth);
   EXPECT_EQ(first.transitions, second.transitions);
-}
-
-TEST(Explore, TellsOfEachTransition) {
-  ExploreOptions options;
-  std::uint64_t told = 0;
-  std::uint64_t failed = 0;
-  std::set<SmallUseState> uses;
-  options.observe = [&](const Transition& seen) {
-    ++told;
-    if (seen.result.kind == StepResult::Kind::failed) ++failed;
-    EXPECT_FALSE(seen.statements.empty());
-    for (const SmallBlock& block : seen.after.blocks)
-      for (const SmallUse& use : block.uses) uses.insert(use.state);
-  };
-  const Exploration seen = explore_all_of("tiny", options);
-  EXPECT_EQ(told, seen.transitions);
-  EXPECT_GT(failed, 0u);
-  EXPECT_EQ(uses.size(), 3u) << "recorded, running and done";
 }
 
 // ---- canaries: what must be found ----

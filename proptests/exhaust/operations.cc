@@ -146,8 +146,6 @@ class Chooser {
     if (!ends(sight).empty()) add(Kind::advance);
     if (scope_.polls && !state.queues.are_empty()) add(Kind::poll);
     if (scope_.empties) add(Kind::empty);
-    for (std::size_t stream = 0; scope_.syncs && stream < streams_.size(); ++stream)
-      add(Kind::sync, 0, stream);
     for (std::size_t change = 0; change < scope_.changes.size(); ++change)
       add(Kind::change, 0, 0, change);
   }
@@ -234,8 +232,6 @@ std::vector<Statement> plain_statements(const Choice& choice, const Situation& n
       return {say(testing::Poll{})};
     case Kind::empty:
       return {say(testing::EmptyCache{})};
-    case Kind::sync:
-      return {say(testing::Sync{on, {}})};
     case Kind::change:
       return testing::parse_program(std::string(now.scope.changes[choice.choice]))->statements;
   }

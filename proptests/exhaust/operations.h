@@ -28,7 +28,6 @@ enum class Kind : std::uint8_t {
   advance,  // To the next end of work.
   poll,
   empty,
-  sync,   // stream
   change  // choice: which
 };
 

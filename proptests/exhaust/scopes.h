@@ -39,7 +39,6 @@ struct Scope {
   bool frees_on = false;
   bool polls = false;
   bool empties = false;                     // empty_cache
-  bool syncs = false;                       // The application waits for a stream.
   std::vector<std::string_view> changes{};  // Statements that are carried out as they are.
   std::vector<FaultChoice> faults{};
   // States that differ in the names of streams alone count as one. Not where the order in which
