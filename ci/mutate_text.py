@@ -32,10 +32,12 @@ constexpr bool mutant(unsigned number) {
 SOURCE = """// Made by ci/mutate.
 #include "base/mutant.h"
 
+#include <fcntl.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstdlib>
+#include <cstring>
 
 namespace cairn::mutation {
 namespace {
@@ -45,33 +47,37 @@ unsigned chosen() {
   return number == nullptr ? 0 : static_cast<unsigned>(std::strtoul(number, nullptr, 10));
 }
 
-// Adds what this process reached to the file that CAIRN_MUTANT_REACHED names.
+constexpr std::size_t page = 4096;
+
+}  // namespace
+
+alignas(page) unsigned char reached[(COUNT + page - 1) / page * page];
+
+namespace {
+
+// The file that CAIRN_MUTANT_REACHED names stands where `reached` is, so that what processes reach
+// that are forked, or end at once, is in it too.
 struct Reached {
   Reached() {
     if (chosen() == CANARY) std::abort();
-  }
-  ~Reached() {
     const char* path = std::getenv("CAIRN_MUTANT_REACHED");
-    if (path == nullptr || getpid() != process) return;
-    static unsigned char before[COUNT];
-    if (std::FILE* file = std::fopen(path, "rb")) {
-      const std::size_t count = std::fread(before, 1, COUNT, file);
-      std::fclose(file);
-      for (std::size_t i = 0; i < count; ++i) reached[i] |= before[i];
-    }
-    if (std::FILE* file = std::fopen(path, "wb")) {
-      std::fwrite(reached, 1, COUNT, file);
-      std::fclose(file);
-    }
+    if (path == nullptr) return;
+    static unsigned char before[sizeof reached];
+    std::memcpy(before, reached, sizeof reached);
+    const int file = open(path, O_RDWR | O_CREAT, 0600);
+    if (file < 0 || ftruncate(file, sizeof reached) != 0 ||
+        mmap(reached, sizeof reached, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED, file, 0) ==
+            MAP_FAILED)
+      std::abort();
+    close(file);
+    for (std::size_t i = 0; i < sizeof reached; ++i) reached[i] |= before[i];
   }
-  const pid_t process = getpid();
-} at_end;
+} at_start;
 
 }  // namespace
 
 extern const unsigned active;
 const unsigned active = chosen();
-unsigned char reached[COUNT];
 }  // namespace cairn::mutation
 """
 

@@ -55,6 +55,7 @@ var
   freed_segment: Segment;
   freed_granule: Granule;
   fenced: array[Stream] of boolean;
+  named: array[Stream] of boolean;      -- A use that this free named, and takes back if it fails.
   phase: Phase;                         -- Of one request for a segment, without the lock.
   asked_size: Length;
   asked_stream: Stream;
@@ -206,7 +207,19 @@ begin
   freeing := false;
   undefine freed_segment;
   undefine freed_granule;
-  for t: Stream do fenced[t] := false; end;
+  for t: Stream do
+    fenced[t] := false;
+    named[t] := false;
+  end;
+end;
+
+procedure give_up_freeing();
+begin
+  unused_events := unused_events + events_fenced();
+  for t: Stream do
+    if named[t] then blocks[freed_segment][freed_granule].uses[t] := false; end;
+  end;
+  stop_freeing();
 end;
 
 procedure stop_asking();
@@ -231,6 +244,7 @@ begin
   for t: Stream do
     may_be_in_use[t] := false;
     fenced[t] := false;
+    named[t] := false;
   end;
   unused_events := events;
   lost := false;
@@ -393,6 +407,29 @@ begin
   freed_granule := g;
 end;
 
+end;
+
+ruleset s: Segment; g: Granule; t: Stream do
+
+-- free_on: what the stream did so far is a use, for this free alone.
+rule "free begins, after a stream's work"
+  !freeing & !lost & blocks[s][g].state = Live & t != owner[s] & !blocks[s][g].uses[t] &
+  forall u: Stream do
+    works_on(s, g, u, Running) -> u = owner[s] | u = t | blocks[s][g].uses[u]
+  end
+==>
+begin
+  freeing := true;
+  freed_segment := s;
+  freed_granule := g;
+  named[t] := true;
+  blocks[s][g].uses[t] := true;
+end;
+
+end;
+
+ruleset s: Segment; g: Granule do
+
 rule "free on a lost device"
   !freeing & lost & blocks[s][g].state = Live
 ==>
@@ -418,8 +455,7 @@ rule "fence fails [-event_record]"
   freeing & !fenced[t] & blocks[freed_segment][freed_granule].uses[t]
 ==>
 begin
-  unused_events := unused_events + events_fenced();
-  stop_freeing();
+  give_up_freeing();
 end;
 
 end;
@@ -523,10 +559,7 @@ rule "a call fails for good [-sticky]"
 ==>
 begin
   lost := true;
-  if freeing then
-    unused_events := unused_events + events_fenced();
-    stop_freeing();
-  end;
+  if freeing then give_up_freeing(); end;
   for s: Segment do for g: Granule do for t: Stream do
     work[s][g][t] := Idle;
   end; end; end;

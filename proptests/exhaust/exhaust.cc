@@ -1,10 +1,12 @@
 // Explores small scopes to their end: see explore.h, and README.md for what was seen.
 #include <CLI/CLI.hpp>
+#include <algorithm>
 #include <chrono>
 #include <cstdint>
 #include <cstdio>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <set>
 #include <stdexcept>
 #include <string>
 #include <vector>
@@ -20,6 +22,7 @@ namespace {
 using cairn::exhaust::Exploration;
 using cairn::exhaust::ExploreOptions;
 using cairn::exhaust::Scope;
+using cairn::protocol::Transition;
 using Json = nlohmann::ordered_json;
 using Seconds = std::chrono::duration<double>;
 using Number = unsigned long long;
@@ -28,6 +31,7 @@ struct Wanted {
   std::vector<std::string> names;
   ExploreOptions options;
   std::string json;
+  std::string transitions;  // A folder.
   double progress = 10;
   bool lists = false;
 };
@@ -94,6 +98,13 @@ Json as_json(const Scope& scope, const Exploration& seen, double seconds) {
                {"replays_checked", seen.replays_checked},
                {"merges_checked", seen.merges_checked},
                {"found", seen.finding.has_value()}};
+  if (scope.modelled) {
+    const cairn::Bytes largest = *std::ranges::max_element(scope.sizes);
+    json["model"] = {{"segments", scope.modelled->segments},
+                     {"granules", scope.modelled->granules},
+                     {"largest", largest.count / scope.modelled->granule.count},
+                     {"streams", cairn::protocol::stream_count}};
+  }
   if (seen.finding) {
     json["expected"] = seen.finding->expected;
     json["instead"] = seen.finding->found;
@@ -132,6 +143,12 @@ void list() {
     std::printf("%-16s %s\n", std::string(scope.name).c_str(), std::string(scope.about).c_str());
 }
 
+void write(const std::set<Transition>& transitions, const std::string& path) {
+  std::ofstream file(path);
+  for (const Transition& transition : transitions) file << line_of(transition) << '\n';
+  if (!file.flush()) throw std::runtime_error("cannot write " + path);
+}
+
 // The exit code.
 int explore_all(const Wanted& wanted, const std::vector<const Scope*>& scopes) {
   std::printf("%-16s %6s %7s %5s %10s %11s %-6s %8s\n", "scope", "blocks", "streams", "depth",
@@ -142,8 +159,13 @@ int explore_all(const Wanted& wanted, const std::vector<const Scope*>& scopes) {
     ExploreOptions options = wanted.options;
     options.progress = Teller(scope->name, wanted.progress);
     options.crashed = tell_of_crash;
+    std::set<Transition> transitions;
+    const bool listens = !wanted.transitions.empty() && scope->modelled;
+    if (listens) options.step = [&](const Transition& step) { transitions.insert(step); };
     const auto start = std::chrono::steady_clock::now();
     const Exploration seen = cairn::exhaust::explore(*scope, options);
+    if (listens)
+      write(transitions, wanted.transitions + "/" + std::string(scope->name) + ".transitions");
     const double seconds = since(start);
     tell(*scope, seen, seconds);
     json["scopes"].push_back(as_json(*scope, seen, seconds));
@@ -195,6 +217,9 @@ int main(int count, char** arguments) {
                  "of every so many states that were seen before: compare all that can follow")
       ->capture_default_str();
   app.add_option("--json", wanted.json, "write the figures to this file");
+  app.add_option("--transitions", wanted.transitions,
+                 "write each step of the scopes that are modelled to FOLDER/SCOPE.transitions")
+      ->check(CLI::ExistingDirectory);
   app.add_option("--progress", wanted.progress, "seconds between lines of progress; 0: none")
       ->capture_default_str();
   app.footer("Exit codes: 0 all holds; 1 something does not; 2 wrong usage.");

@@ -22,6 +22,8 @@ using testing::StepResult;
 using testing::World;
 using Statements = std::vector<Statement>;
 
+constexpr StreamId no_stream{~std::uint64_t{0}};
+
 bool is_finding(const StepResult& result) { return result.kind == StepResult::Kind::finding; }
 
 // Turns of every so many, of which 0 is none.
@@ -75,6 +77,7 @@ class Explorer {
   };
 
   void start();
+  protocol::Tap* tap() const;
   void go_to(Index node);
   void save(Index node);
   void go_back(const Place& place) {
@@ -126,17 +129,32 @@ void Explorer::start() {
   options.checkers = false;
   options.steps_between_maps = 0;
   const testing::Program program = world_of(scope_);
+  streams_ = streams_of(scope_);
   arena::enter();
   arena::clear();
+  if (options_.step) tap()->listen(options);
   world_ = new World(program, options);
   for (const Statement& statement : program.statements) world_->step(statement);
   arena::leave();
-  streams_ = streams_of(scope_, *world_);
   arena::set_base();
   nodes_.push_back({});
   table_.insert(canonical(now()), 0);
   result_.states_by_depth = {1};
   save(0);
+}
+
+// In the arena, which ends it.
+protocol::Tap* Explorer::tap() const {
+  std::array<StreamId, protocol::stream_count> streams{};
+  streams.fill(no_stream);
+  std::ranges::copy(streams_, streams.begin());
+  auto* const tap = new protocol::Tap(scope_.modelled.value(), streams);
+  tap->tell = [&step = options_.step](const protocol::Transition& transition) {
+    arena::leave();
+    step(transition);
+    arena::enter();
+  };
+  return tap;
 }
 
 void Explorer::save(Index node) {

@@ -12,6 +12,7 @@
 #include <string>
 #include <vector>
 
+#include "protocol/tap.h"
 #include "scopes.h"
 #include "testing/program.h"
 #include "testing/world.h"
@@ -36,6 +37,9 @@ struct ExploreOptions {
   std::uint64_t check_merging = 1000;  // States seen before: what can happen next is the same.
   testing::WorldOptions world;  // Checkers and maps are for each new state, whatever this says.
   std::function<void(const Progress&)> progress;  // Once for each state that was gone on from.
+  // Gets each step of the exploration's World in the terms of the model, the same ones again and
+  // again. REQUIRES: the scope is modelled.
+  std::function<void(const protocol::Transition&)> step;
   // The code crashes, at the last operation of this Program, or when all is given back after it.
   // Then the process ends.
   std::function<void(const testing::Program&)> crashed;

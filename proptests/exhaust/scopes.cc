@@ -43,7 +43,8 @@ std::vector<Scope> split_and_merge() {
        .world = "gpu 0 memory=2MiB\nstream s1\n",
        .streams = 1,
        .sizes = {256_KiB, 512_KiB, 1_MiB},
-       .most_blocks = 4},
+       .most_blocks = 4,
+       .modelled = {{1, 8, 256_KiB}}},
       {.name = "split-merge-2s",
        .about = "what one stream frees serves no other",
        .world = "gpu 0 memory=4MiB\nstream s1\nstream s2\n",
@@ -51,7 +52,8 @@ std::vector<Scope> split_and_merge() {
        .sizes = {512_KiB, 1_MiB},
        .most_blocks = 3,
        .empties = true,
-       .renames_streams = true},
+       .renames_streams = true,
+       .modelled = {{2, 4, 512_KiB}}},
   };
 }
 
@@ -69,7 +71,8 @@ std::vector<Scope> streams_and_events() {
        .frees_on = true,
        .polls = true,
        .empties = true,
-       .faults = failures()},
+       .faults = failures(),
+       .modelled = {{2, 2, 1_MiB}}},
       {.name = "streams-1x3",
        .about = "one block that two other streams use, failing calls",
        .world = "gpu 0 memory=2MiB\nstream s1\nstream s2\nstream s3\n",
@@ -80,7 +83,8 @@ std::vector<Scope> streams_and_events() {
        .uses = true,
        .frees_on = true,
        .polls = true,
-       .faults = failures()},
+       .faults = failures(),
+       .modelled = {{1, 2, 1_MiB}}},
       {.name = "streams-2x2",
        .about = "two blocks, memory for both streams, work of the users, failing calls",
        .world = "gpu 0 memory=4MiB\nstream s1\nstream s2\n",
@@ -91,7 +95,8 @@ std::vector<Scope> streams_and_events() {
        .uses = true,
        .frees_on = true,
        .polls = true,
-       .faults = failures()},
+       .faults = failures(),
+       .modelled = {{2, 2, 1_MiB}}},
       {.name = "streams-2x3",
        .about = "two blocks of one segment, three streams, work of the users, failing calls",
        .world = "gpu 0 memory=2MiB\nstream s1\nstream s2\nstream s3\n",
@@ -101,7 +106,8 @@ std::vector<Scope> streams_and_events() {
        .works = true,
        .uses = true,
        .polls = true,
-       .faults = failures()},
+       .faults = failures(),
+       .modelled = {{1, 2, 1_MiB}}},
       {.name = "streams-2x3-own",
        .about = "two blocks, three streams, work on all; memory for each stream",
        .world = "gpu 0 memory=6MiB\nstream s1\nstream s2\nstream s3\n",
@@ -113,6 +119,7 @@ std::vector<Scope> streams_and_events() {
        .uses = true,
        .polls = true,
        .renames_streams = true,
+       .modelled = {{3, 2, 1_MiB}},
        .depth = 11},
   };
 }
@@ -128,7 +135,8 @@ std::vector<Scope> short_memory() {
        .works = true,
        .uses = true,
        .empties = true,
-       .changes = {"memory_fraction 0.5", "memory_fraction 1"}},
+       .changes = {"memory_fraction 0.5", "memory_fraction 1"},
+       .modelled = {{2, 4, 512_KiB}}},
       {.name = "tight-3",
        .about = "memory for two small segments, three streams",
        .world = "gpu 0 memory=4MiB\nstream s1\nstream s2\nstream s3\n",
@@ -137,7 +145,8 @@ std::vector<Scope> short_memory() {
        .most_blocks = 2,
        .works = true,
        .uses = true,
-       .renames_streams = true},
+       .renames_streams = true,
+       .modelled = {{2, 2, 1_MiB}}},
       {.name = "ladder",
        .about = "oversize blocks under a limit of splits, each rung, failing calls",
        .world = "gpu 0 memory=26MiB\n"
@@ -178,7 +187,8 @@ std::vector<Scope> short_memory() {
        .uses = true,
        .polls = true,
        .empties = true,
-       .faults = losses()},
+       .faults = losses(),
+       .modelled = {{2, 2, 1_MiB}}},
   };
 }
 

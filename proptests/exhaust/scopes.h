@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -13,6 +14,7 @@
 #include "base/units.h"
 #include "driver/cuda_status.h"
 #include "driver/driver_call.h"
+#include "protocol/abstraction.h"
 
 namespace cairn::exhaust {
 
@@ -44,6 +46,8 @@ struct Scope {
   // States that differ in the names of streams alone count as one. Not where the order in which
   // streams are served shows: which of several calls fails.
   bool renames_streams = false;
+  // Where the model of the life of a block has all that can happen in it: how large its states are.
+  std::optional<protocol::Bounds> modelled{};
   int depth = 0;  // As far as it goes by itself; 0: until nothing new comes.
 };
 

@@ -62,17 +62,17 @@ int Abstraction::number(StreamId stream) const {
 }
 
 int Abstraction::in_granules(Bytes size) const {
-  return static_cast<int>(size.count / scope_.granule.count);
+  return static_cast<int>(size.count / bounds_.granule.count);
 }
 
 bool Abstraction::fits(const DeviceState& state) const {
-  if (state.heap.segments().size() > static_cast<std::size_t>(scope_.segments)) return false;
+  if (state.heap.segments().size() > static_cast<std::size_t>(bounds_.segments)) return false;
   for (const auto& [address, segment] : state.heap.segments()) {
-    if (segment.span.size > scope_.granule * static_cast<std::uint64_t>(scope_.granules)) {
+    if (segment.span.size > bounds_.granule * static_cast<std::uint64_t>(bounds_.granules)) {
       return false;
     }
     for (const Block* block = segment.first; block != nullptr; block = block->next) {
-      if (!is_multiple(block->size, scope_.granule)) return false;
+      if (!is_multiple(block->size, bounds_.granule)) return false;
     }
   }
   return true;
@@ -110,9 +110,9 @@ Abstract Abstraction::of(const DeviceState& state, const std::vector<Span>& out,
   if (!fits(state)) return {};
   const Heap& heap = state.heap;
   follow(out, slots);
-  if (slots.size() > static_cast<std::size_t>(scope_.segments)) return {};
-  const auto segments = static_cast<std::size_t>(scope_.segments);
-  const auto granules = static_cast<std::size_t>(scope_.granules);
+  if (slots.size() > static_cast<std::size_t>(bounds_.segments)) return {};
+  const auto segments = static_cast<std::size_t>(bounds_.segments);
+  const auto granules = static_cast<std::size_t>(bounds_.granules);
   std::vector<int> lengths(segments);
   std::vector<int> owners(segments);
   std::vector<std::vector<int>> blocks(segments * granules, std::vector<int>(13));
@@ -130,7 +130,7 @@ Abstract Abstraction::of(const DeviceState& state, const std::vector<Span>& out,
   append(all, owners);
   for (const std::vector<int>& block : blocks) append(all, block);
   for (const StreamId stream : streams_) all.push_back(heap.may_be_in_use(stream));
-  const int events = scope_.segments * scope_.granules * (stream_count - 1);
+  const int events = bounds_.segments * bounds_.granules * (stream_count - 1);
   const DeviceStats stats = heap.ledger().read();
   append(all, {events - events_out(state.pools), state.lost.has_value(), count_of(stats.allocation),
                count_of(stats.active), pending_count(heap), count_of(stats.inactive_split),

@@ -19,14 +19,11 @@ struct DeviceState;
 
 namespace cairn::protocol {
 
-// The constants of the model, and the scope of the code that they stand for.
-struct Scope {
-  const char* name;
-  int segments;
-  int granules;
-  int largest;
+// Of the model's constants those that say how large a state of the code may be.
+struct Bounds {
+  int segments = 0;
+  int granules = 0;  // Of a segment.
   Bytes granule;
-  const char* settings;  // A `conf` line, or nothing.
 };
 inline constexpr int stream_count = 3;
 
@@ -35,14 +32,14 @@ using Slots = std::map<Address, int>;
 
 // The variables of the model's allocator, in the order in which they are declared there: lengths,
 // owners, blocks, may_be_in_use, unused_events, lost, the counts, out. Empty where the state is
-// larger than the scope: it has too many segments, or a size that is no number of granules.
+// larger than the bounds: it has too many segments, or a size that is no number of granules.
 using Abstract = std::vector<int>;
 
 class Abstraction {
  public:
   // By number: what a stream's memory stands under.
-  Abstraction(const Scope& scope, const std::array<StreamId, stream_count>& streams)
-      : scope_(scope), streams_(streams) {}
+  Abstraction(const Bounds& bounds, const std::array<StreamId, stream_count>& streams)
+      : bounds_(bounds), streams_(streams) {}
 
   // `out`: what the driver has out. Slots of segments that are gone are given to new ones.
   Abstract of(const DeviceState& state, const std::vector<Span>& out, Slots& slots) const;
@@ -53,7 +50,7 @@ class Abstraction {
   bool fits(const DeviceState& state) const;
   std::vector<int> of_block(const Block& block, const DeviceState& state) const;
 
-  const Scope scope_;
+  const Bounds bounds_;
   const std::array<StreamId, stream_count> streams_;
 };
 

@@ -78,8 +78,8 @@ class Tap::Listener final : public testing::Liar {
   Tap& tap_;
 };
 
-Tap::Tap(const Scope& scope, const std::array<StreamId, stream_count>& streams)
-    : scope_(scope), abstraction_(scope, streams), state_(nothing_held(scope)) {}
+Tap::Tap(const Bounds& bounds, const std::array<StreamId, stream_count>& streams)
+    : abstraction_(bounds, streams), state_(nothing_held(bounds)) {}
 
 void Tap::listen(testing::WorldOptions& options) {
   options.wrap_driver = [this](Driver& recorded) {
@@ -93,7 +93,7 @@ void Tap::step(AllDevices& allocator, const Asked* asked) {
   Abstract after = allocator.device(0).inspect(
       [&](const DeviceState& state) { return abstraction_.of(state, out_, slots_); });
   if (after.empty()) {
-    after = {-1};  // Larger than the scope.
+    after = {-1};  // Larger than the bounds.
   } else if (asked != nullptr) {
     after.insert(after.end(), {1, asked->size, asked->stream});
   } else {
@@ -110,11 +110,17 @@ void Tap::during_malloc() {
   step(*allocator_, &next_request);
 }
 
-Abstract nothing_held(const Scope& scope) {
-  const int blocks = scope.segments * scope.granules;
-  Abstract nothing(static_cast<std::size_t>(2 * scope.segments + 13 * blocks + stream_count));
+std::string line_of(const Transition& transition) {
+  std::string line = in_text(transition.before) + " |";
+  for (const std::string& answer : transition.answers) line += ' ' + answer;
+  return line + " | " + in_text(transition.after);
+}
+
+Abstract nothing_held(const Bounds& bounds) {
+  const int blocks = bounds.segments * bounds.granules;
+  Abstract nothing(static_cast<std::size_t>(2 * bounds.segments + 13 * blocks + stream_count));
   nothing.push_back(blocks * (stream_count - 1));
-  nothing.insert(nothing.end(), static_cast<std::size_t>(6 + scope.segments + 3), 0);
+  nothing.insert(nothing.end(), static_cast<std::size_t>(6 + bounds.segments + 3), 0);
   return nothing;
 }
 

@@ -25,10 +25,12 @@ struct Transition {
   Abstract after;
   auto operator<=>(const Transition&) const = default;
 };
+// As the model is asked for it: "before | answers | after" (invariants/protocol/conformance.cc).
+std::string line_of(const Transition& transition);
 
 class Tap {
  public:
-  Tap(const Scope& scope, const std::array<StreamId, stream_count>& streams);
+  Tap(const Bounds& bounds, const std::array<StreamId, stream_count>& streams);
 
   // The options of the World that is listened to. REQUIRES: the tap outlives it.
   void listen(testing::WorldOptions& options);
@@ -52,7 +54,6 @@ class Tap {
   void step(AllDevices& allocator, const Asked* asked);
   void during_malloc();
 
-  const Scope scope_;
   const Abstraction abstraction_;
   Abstract state_;
   Slots slots_;
@@ -65,6 +66,6 @@ class Tap {
 };
 
 // The state of an allocator that nobody has used.
-Abstract nothing_held(const Scope& scope);
+Abstract nothing_held(const Bounds& bounds);
 
 }  // namespace cairn::protocol

@@ -30,7 +30,8 @@ std::vector<Statement> parsed(const std::string& text) {
 }
 
 std::string declarations(const Scope& scope) {
-  const Bytes memory = scope.granule * static_cast<std::uint64_t>(scope.granules * scope.segments);
+  const Bytes memory = scope.bounds.granule *
+                       static_cast<std::uint64_t>(scope.bounds.granules * scope.bounds.segments);
   std::string text = "gpu 0 memory=" + std::to_string(memory.count) + "\n";
   if (*scope.settings != '\0') text += std::string("conf ") + scope.settings + "\n";
   return text + "stream s1\nstream s2\n";
@@ -130,7 +131,7 @@ class Walker {
       const std::string on = stream_names[static_cast<std::size_t>(stream)];
       for (int size = 1; size <= scope_.largest; ++size) {
         const std::string name = free_name(place.blocks);
-        const Bytes bytes = scope_.granule * static_cast<std::uint64_t>(size);
+        const Bytes bytes = scope_.bounds.granule * static_cast<std::uint64_t>(size);
         Action& action = all.emplace_back();
         action.text = "alloc " + name + " " + std::to_string(bytes.count) + " " + on;
         action.allocates = Block{name, stream};
@@ -177,7 +178,7 @@ class Walker {
 
   // Which kinds of driver call it made.
   std::set<std::string> try_at(const Place& place, const Action& action) {
-    Tap tap(scope_, streams_);
+    Tap tap(scope_.bounds, streams_);
     testing::WorldOptions options;
     options.lockstep = false;
     options.checkers = false;

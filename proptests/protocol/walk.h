@@ -10,6 +10,12 @@
 
 namespace cairn::protocol {
 
+struct Scope {
+  Bounds bounds;
+  int largest;           // Request, in granules.
+  const char* settings;  // A `conf` line, or nothing.
+};
+
 struct Walk {
   std::set<Transition> transitions;
   std::size_t states = 0;       // Whose every operation was tried.
