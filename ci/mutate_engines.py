@@ -50,7 +50,7 @@ ENGINES = (
     Engine("threads", "allocator_test", "Threads*"),
     Engine("properties", "properties", "-*Regression*:*Teeth*:*Canary*", environment=RAPIDCHECK),
     Engine("fault loop", "fault_loop", arguments=("--programs=2", "--operations=20", "--jobs=1")),
-    Engine("ThreadSanitizer", "allocator_test", "Threads*:*Locks*:UnlockedMalloc*", threads=True,
+    Engine("ThreadSanitizer", "thread_tests", "*", threads=True,
            environment=(("TSAN_OPTIONS", "halt_on_error=1:exitcode=66"),)),
 )
 

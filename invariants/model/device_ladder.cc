@@ -9,8 +9,6 @@
 namespace cairn::model {
 namespace {
 
-Outcome failed(ErrorCode code) { return {code, {}, {}}; }
-
 // How many bytes a part of the memory is, not rounded yet.
 double part_of(Bytes total, double fraction) { return fraction * static_cast<double>(total.count); }
 

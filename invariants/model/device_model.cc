@@ -11,8 +11,6 @@
 namespace cairn::model {
 namespace {
 
-std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
-
 // Blocks of max_split_size and above are kept for requests of nearly their size.
 bool oversize_rules_allow(Bytes wanted, Bytes found, const Options& options) {
   const bool large_request = wanted.count >= options.max_split_size_bytes;

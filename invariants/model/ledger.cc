@@ -5,8 +5,6 @@
 namespace cairn::model {
 namespace {
 
-std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
-
 void change(Stat& stat, std::int64_t by) {
   stat.current += by;
   stat.peak = std::max(stat.peak, stat.current);

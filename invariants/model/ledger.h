@@ -12,6 +12,8 @@
 
 namespace cairn::model {
 
+inline std::int64_t signed_count(Bytes size) { return static_cast<std::int64_t>(size.count); }
+
 class Ledger {
  public:
   explicit Ledger(std::uint64_t max_split_size_bytes);

@@ -37,8 +37,6 @@ Options with_changes(const Options& now, const Options& wanted) {
   return changed;
 }
 
-Outcome failed(ErrorCode code) { return {code, {}, {}}; }
-
 }  // namespace
 
 class Model::Impl {

@@ -87,6 +87,7 @@ struct Outcome {
   // Of a request below 2^60 bytes that ran out of memory or was rejected, all but its processes.
   std::optional<MemoryReport> memory;
 };
+inline Outcome failed(ErrorCode code) { return {code, {}, {}}; }
 
 // A segment that is there before the first request, with the blocks that tile it in order of
 // address.

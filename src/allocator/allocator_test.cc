@@ -138,7 +138,10 @@ TEST(AllocatorMade, WarningsDoNotStandInTheWay) {
   const Variable theirs("PYTORCH_CUDA_ALLOC_CONF", "of_the_future:1,large_segment_size_mb:22");
   testing::internal::CaptureStderr();
   Allocator::from_environment(driver).allocate({2 * mib});
-  EXPECT_NE(testing::internal::GetCapturedStderr().find("of_the_future"), std::string::npos);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(said.find("cairn: warning: "), 0U) << said;
+  EXPECT_NE(said.find("of_the_future"), std::string::npos) << said;
+  EXPECT_EQ(said.find('\n'), said.size() - 1) << said;
   EXPECT_EQ(driver.calls().front(), "malloc 0 22MiB");
 }
 

@@ -309,6 +309,7 @@ TEST(HostMemory, TheFormThatDoesNotThrowSaysSo) {
   EXPECT_EQ(allocator.try_allocate({512}, &why), nullptr);
   EXPECT_EQ(allocations_until_failure, 0);
   EXPECT_EQ(why.code, ErrorCode::out_of_host_memory);
+  EXPECT_EQ(why.cuda_code, 0);
   EXPECT_NE(allocator.try_allocate({512}, &why), nullptr);
 }
 

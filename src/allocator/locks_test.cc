@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <functional>
 #include <memory>
+#include <new>
 #include <optional>
 #include <string>
 #include <thread>
@@ -137,6 +138,37 @@ TEST_F(LocksTest, EverySettingWaitsForWhoHasTheDevice) {
   expect_waits("reset_peak_stats", [&] { device_->reset_peak_stats(); });
   expect_waits("reset_accumulated_stats", [&] { device_->reset_accumulated_stats(); });
   expect_waits("note_failure", [&] { device_->note_failure(refused); });
+  const Address given = *device_.driver().malloc(0, 2_MiB);
+  const SegmentLayout layout{{given, 2_MiB}, PoolKind::small, s1, {{2_MiB}}};
+  expect_waits("adopt_segment", [&] { device_->adopt_segment(layout); });
+}
+
+// While the driver is asked without the lock, the host's memory ends, and another thread has the
+// device.
+TEST(Locks, ARequestIsWithdrawnUnderTheLock) {
+  Options options;
+  options.release_lock_on_cudamalloc = true;
+  DeviceInTest device(options);
+  std::atomic<bool> asks = false;
+  std::atomic<bool> is_held = false;
+  std::atomic<bool> ended = false;
+  device.driver().during_malloc([&] {
+    asks = true;
+    while (!is_held) std::this_thread::yield();
+    throw std::bad_alloc();
+  });
+  std::thread other([&] {
+    EXPECT_THROW(static_cast<void>(device->allocate({s0, 30_MiB})), std::bad_alloc);
+    ended = true;
+  });
+  while (!asks) std::this_thread::yield();
+  device->inspect([&](const Heap&) {
+    is_held = true;
+    for (int i = 0; i < 2000; ++i) std::this_thread::yield();
+    EXPECT_FALSE(ended);
+  });
+  other.join();
+  EXPECT_EQ(device->inspect([](const DeviceState& state) { return state.asked; }), 0_B);
 }
 
 }  // namespace

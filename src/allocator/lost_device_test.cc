@@ -163,6 +163,14 @@ TEST(LostDevice, AStickyFailureGoesBeforeOthers) {
   }
 }
 
+// What ended the device stays the reason, though later calls, made elsewhere, fail otherwise.
+TEST(LostDevice, ByTheFirstStickyFailure) {
+  DeviceInTest device;
+  device->note_failure(fatal);
+  device->note_failure(CudaStatus{719});
+  EXPECT_EQ(error_of(device.try_allocate(1_KiB)).cuda_code, static_cast<int>(fatal));
+}
+
 TEST(LostDevice, WhatIsCachedIsNotHandedOut) {
   ScriptedDriver driver;
   Allocator allocator(driver);

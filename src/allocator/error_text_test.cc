@@ -1,0 +1,48 @@
+#include "allocator/error_text.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "allocator/device_in_test.h"
+#include "base/in_words.h"
+
+namespace cairn {
+namespace {
+
+using namespace literals;
+
+TEST(ErrorText, SizesAreInTheLargestUnitThatIsNotAboveThem) {
+  EXPECT_EQ(in_words(1_B), "1 bytes");
+  EXPECT_EQ(in_words(1_KiB - 1_B), "1023 bytes");
+  EXPECT_EQ(in_words(1_KiB), "1.00 KiB");
+  EXPECT_EQ(in_words(1_KiB + 512_B), "1.50 KiB");
+  EXPECT_EQ(in_words(1_MiB - 512_B), "1023.50 KiB");
+  EXPECT_EQ(in_words(1_MiB), "1.00 MiB");
+  EXPECT_EQ(in_words(3_MiB + 256_KiB), "3.25 MiB");
+  EXPECT_EQ(in_words(1_GiB - 512_KiB), "1023.50 MiB");
+  EXPECT_EQ(in_words(1_GiB), "1.00 GiB");
+  EXPECT_EQ(in_words(2_GiB + 512_MiB), "2.50 GiB");
+}
+
+// Of the blocks of a segment, the one in which the pointer lies.
+TEST(ErrorText, WhatIsNotLiveIsNamedByItsBlock) {
+  DeviceInTest device;
+  device.allocate(1_KiB);
+  const Address second = device.allocate(2_KiB);
+  const Address third = device.allocate(1_KiB);
+  const auto words_of = [&](Address pointer) { return error_of(device.try_free(pointer)).message; };
+  EXPECT_NE(
+      words_of(second + 8_B)
+          .find("it lies 8 bytes inside the live block " + in_words(second) + " of 2048 bytes"),
+      std::string::npos)
+      << words_of(second + 8_B);
+  device.free(second);
+  EXPECT_NE(words_of(second).find("in the free block " + in_words(second)), std::string::npos)
+      << words_of(second);
+  EXPECT_NE(words_of(third + 512_B).find(in_words(third) + " of 1024 bytes"), std::string::npos)
+      << words_of(third + 512_B);
+}
+
+}  // namespace
+}  // namespace cairn
