@@ -25,6 +25,23 @@ TEST(ErrorText, SizesAreInTheLargestUnitThatIsNotAboveThem) {
   EXPECT_EQ(in_words(2_GiB + 512_MiB), "2.50 GiB");
 }
 
+TEST(ErrorText, StreamsAreSaidByWhatTheyAre) {
+  EXPECT_EQ(stream_in_words(legacy_default_stream), "the legacy default stream");
+  EXPECT_EQ(stream_in_words(retired_stream(3)), "a stream that was forgotten");
+  EXPECT_EQ(stream_in_words(per_thread_stream(7)), "the per-thread default stream of a thread");
+  EXPECT_EQ(stream_in_words({per_thread_stream_handle}), "the per-thread default streams");
+  EXPECT_EQ(stream_in_words(s1), "stream 0x51");
+}
+
+TEST(ErrorText, AnEventIsSaidWithTheBlockThatWaitsForIt) {
+  EXPECT_EQ(event_in_words({EventHandle{0x70}, nullptr, nullptr}), "event 0x70");
+  Block block;
+  block.ptr = {0x2000};
+  block.size = 1_KiB;
+  EXPECT_EQ(event_in_words({EventHandle{0x70}, nullptr, &block}),
+            "event 0x70, for which the freed block 0x2000 of 1024 bytes waits,");
+}
+
 // Of the blocks of a segment, the one in which the pointer lies.
 TEST(ErrorText, WhatIsNotLiveIsNamedByItsBlock) {
   DeviceInTest device;
