@@ -205,7 +205,8 @@ int main(int count, char** arguments) {
   CLI::App app{"Explores all that can happen in small scopes, on the real code, breadth first."};
   app.add_option("SCOPE", wanted.names, "which; all, if none is named");
   app.add_flag("--list", wanted.lists, "say which there are");
-  app.add_option("--depth", options.depth, "so many operations at most; 0: as the scope says");
+  app.add_option("--depth", options.depth,
+                 "so many operations at most; 0: until nothing new comes");
   app.add_option("--states", options.states, "end after so many states; 0: never");
   app.add_option("--check-ends", options.check_ends,
                  "of every so many new states: free and give back all, and end the allocator")

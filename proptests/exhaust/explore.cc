@@ -351,7 +351,6 @@ void Explorer::tell_of_crash() {
 Exploration Explorer::run() {
   const OnCrash on_crash(options_.crashed ? [this] { tell_of_crash(); } : std::function<void()>{});
   start();
-  const int most = options_.depth != 0 ? options_.depth : scope_.depth;
   Index level_end = 1;  // The states from here on are a step further away.
   for (Index node = 0; node < nodes_.size() && !result_.finding; ++node) {
     if (node == level_end) {
@@ -359,7 +358,7 @@ Exploration Explorer::run() {
       level_end = static_cast<Index>(nodes_.size());
     }
     result_.depth = static_cast<int>(result_.states_by_depth.size()) - 1;
-    if ((most != 0 && result_.depth >= most) ||
+    if ((options_.depth != 0 && result_.depth >= options_.depth) ||
         (options_.states != 0 && nodes_.size() >= options_.states))
       break;
     result_.is_closed = expand(node) && node + 1 == nodes_.size();

@@ -28,7 +28,7 @@ struct Progress {
 };
 
 struct ExploreOptions {
-  int depth = 0;             // 0: as the scope says.
+  int depth = 0;             // So many operations at most; 0: until nothing new comes.
   std::uint64_t states = 0;  // Ends after so many; 0: never.
   // Of every so many, 0 is none:
   std::uint64_t check_ends = 16;  // New states: all is freed, waited for and given back, and the

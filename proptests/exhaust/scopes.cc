@@ -36,8 +36,7 @@ std::vector<Scope> split_and_merge() {
        .streams = 1,
        .sizes = {1_B, 1_MiB, Bytes{(1 << 20) + 1}, 10_MiB},
        .most_blocks = 3,
-       .empties = true,
-       .depth = 9},
+       .empties = true},
       {.name = "split-merge-4",
        .about = "small blocks side by side, one stream",
        .world = "gpu 0 memory=2MiB\nstream s1\n",
@@ -119,8 +118,7 @@ std::vector<Scope> streams_and_events() {
        .uses = true,
        .polls = true,
        .renames_streams = true,
-       .modelled = {{3, 2, 1_MiB}},
-       .depth = 11},
+       .modelled = {{3, 2, 1_MiB}}},
   };
 }
 
@@ -175,8 +173,7 @@ std::vector<Scope> short_memory() {
                 "stream s1\nstream s2\n",
        .streams = 2,
        .sizes = {10_MiB, 12_MiB},
-       .most_blocks = 2,
-       .depth = 20},
+       .most_blocks = 2},
       {.name = "lost",
        .about = "two blocks, two streams; each call may lose the device",
        .world = "gpu 0 memory=4MiB\nstream s1\nstream s2\n",

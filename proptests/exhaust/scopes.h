@@ -48,7 +48,6 @@ struct Scope {
   bool renames_streams = false;
   // Where the model of the life of a block has all that can happen in it: how large its states are.
   std::optional<protocol::Bounds> modelled{};
-  int depth = 0;  // As far as it goes by itself; 0: until nothing new comes.
 };
 
 std::span<const Scope> all_scopes();

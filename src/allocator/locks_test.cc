@@ -138,7 +138,9 @@ TEST_F(LocksTest, EverySettingWaitsForWhoHasTheDevice) {
   expect_waits("reset_peak_stats", [&] { device_->reset_peak_stats(); });
   expect_waits("reset_accumulated_stats", [&] { device_->reset_accumulated_stats(); });
   expect_waits("note_failure", [&] { device_->note_failure(refused); });
+  device_.driver().during_each({});
   const Address given = *device_.driver().malloc(0, 2_MiB);
+  watch();
   const SegmentLayout layout{{given, 2_MiB}, PoolKind::small, s1, {{2_MiB}}};
   expect_waits("adopt_segment", [&] { device_->adopt_segment(layout); });
 }
