@@ -37,7 +37,7 @@ class Engine:
         return about_locks or not self.threads
 
 
-RAPIDCHECK = (("RC_PARAMS", "seed=1 max_success=40 noshrink=1"),)
+RAPIDCHECK = (("RC_PARAMS", "seed=1 max_success=8 noshrink=1"),)
 ENGINES = (
     Engine("unit tests of the heap", "heap_test", "*"),
     Engine("unit tests of the allocator", "allocator_test", "-Threads*"),

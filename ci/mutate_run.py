@@ -126,9 +126,10 @@ class Runner:
             if not ran.is_fine():
                 raise Broken(f"{engine.name} fails without a mutant: {ran.output[-1500:]}")
 
-    def run(self, mutants, fresh):
-        """Verdicts by id. Those of before count where the core is the same, but for survivors."""
-        kept = {} if fresh else self.kept()
+    def run(self, mutants, fresh, explained):
+        """Verdicts by id. Those of before count where the core is the same, but for survivors that
+        nobody has explained."""
+        kept = {} if fresh else self.kept(explained)
         verdicts = {m.id: kept[m.id] for m in mutants if m.id in kept}
         left = [m for m in mutants if m.id not in verdicts]
         KEPT.parent.mkdir(parents=True, exist_ok=True)
@@ -152,7 +153,7 @@ class Runner:
         if done % 50 == 0 or done == count:
             self.report(f"{done} of {count} in {seconds:.0f} s")
 
-    def kept(self):
+    def kept(self, explained):
         verdicts = {}
         if KEPT.exists():
             for line in KEPT.read_text().splitlines():
@@ -160,7 +161,7 @@ class Runner:
                 if version != core_version():
                     continue
                 verdicts.pop(name, None)
-                if result.startswith(("killed", "crashed")):
+                if result.startswith(("killed", "crashed")) or name in explained:
                     verdicts[name] = Verdict(result, engine, by, seconds)
         return verdicts
 
