@@ -60,6 +60,11 @@ def change_of(mutant):
            f"{mutant.site.new}"
 
 
+def killed_though_explained(verdicts):
+    """An argument that a test has proved wrong."""
+    return [name for name in equivalents() if name in verdicts and is_dead(verdicts[name].result)]
+
+
 def is_dead(result):
     return result.startswith(("killed", "crashed"))
 

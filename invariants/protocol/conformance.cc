@@ -1,5 +1,5 @@
 // Asks a model that murphi2c made C of whether it has what the code did. Each line of the standard
-// input is a transition (proptests/protocol/walk_main.cc): the state before, the driver's answers,
+// input is a transition (line_of in proptests/protocol/tap.h): the state before, the driver's answers,
 // the state after. It is one of the model if rules lead from the one to the other: as many that
 // bear an answer in [] as there are answers, in that order, and before, between and behind these
 // at most two that bear none. Rules of the world take no part: no work is on any stream, so that

@@ -160,14 +160,14 @@ int explore_all(const Wanted& wanted, const std::vector<const Scope*>& scopes) {
     options.progress = Teller(scope->name, wanted.progress);
     options.crashed = tell_of_crash;
     std::set<Transition> transitions;
-    const bool listens = !wanted.transitions.empty() && scope->modelled;
+    const bool listens = !wanted.transitions.empty();
     if (listens) options.step = [&](const Transition& step) { transitions.insert(step); };
     const auto start = std::chrono::steady_clock::now();
     const Exploration seen = cairn::exhaust::explore(*scope, options);
-    if (listens)
-      write(transitions, wanted.transitions + "/" + std::string(scope->name) + ".transitions");
     const double seconds = since(start);
     tell(*scope, seen, seconds);
+    if (listens)
+      write(transitions, wanted.transitions + "/" + std::string(scope->name) + ".transitions");
     json["scopes"].push_back(as_json(*scope, seen, seconds));
     if (seen.finding) code = 1;
   }
@@ -193,6 +193,12 @@ int run(const Wanted& wanted) {
   }
   if (scopes.empty()) {
     for (const Scope& scope : cairn::exhaust::all_scopes()) scopes.push_back(&scope);
+  }
+  for (const Scope* scope : scopes) {
+    if (wanted.transitions.empty() || scope->modelled) continue;
+    std::fprintf(stderr, "exhaust: the model has no scope '%s', so there are no --transitions\n",
+                 std::string(scope->name).c_str());
+    return 2;
   }
   return explore_all(wanted, scopes);
 }
@@ -223,12 +229,12 @@ int main(int count, char** arguments) {
       ->check(CLI::ExistingDirectory);
   app.add_option("--progress", wanted.progress, "seconds between lines of progress; 0: none")
       ->capture_default_str();
-  app.footer("Exit codes: 0 all holds; 1 something does not; 2 wrong usage.");
+  app.footer("Exit codes: 0 all holds; 1 something does not; 2 wrong usage, or it cannot go on.");
   if (const auto code = cairn::testing::exit_code_of(app, count, arguments)) return *code;
   try {
     return run(wanted);
   } catch (const std::exception& error) {
     std::fprintf(stderr, "exhaust: %s\n", error.what());
-    return 1;
+    return 2;
   }
 }

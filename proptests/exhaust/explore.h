@@ -38,7 +38,7 @@ struct ExploreOptions {
   testing::WorldOptions world;  // Checkers and maps are for each new state, whatever this says.
   std::function<void(const Progress&)> progress;  // Once for each state that was gone on from.
   // Gets each step of the exploration's World in the terms of the model, the same ones again and
-  // again. REQUIRES: the scope is modelled.
+  // again. REQUIRES: the scope is modelled; `world` neither wraps the driver nor meddles.
   std::function<void(const protocol::Transition&)> step;
   // The code crashes, at the last operation of this Program, or when all is given back after it.
   // Then the process ends.

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <set>
 
 #include "allocator/all_devices.h"
 #include "testing/liar_in_test.h"
@@ -56,6 +57,26 @@ TEST(Explore, IsTheSameTwice) {
   const Exploration second = explore_all_of("streams-1x3");
   EXPECT_EQ(first.states_by_depth, second.states_by_depth);
   EXPECT_EQ(first.transitions, second.transitions);
+}
+
+// In the terms of the model, and none of them larger than what the scope says.
+TEST(Explore, TellsOfEachStep) {
+  std::uint64_t steps = 0;
+  std::set<cairn::protocol::Transition> told;
+  ExploreOptions options;
+  options.step = [&](const cairn::protocol::Transition& step) {
+    ++steps;
+    told.insert(step);
+  };
+  const Exploration seen = explore_all_of("tiny", options);
+  EXPECT_GE(steps, seen.transitions);
+  EXPECT_GT(told.size(), 100u);
+  const std::size_t size =
+      cairn::protocol::nothing_held(find_scope("tiny")->modelled.value()).size();
+  for (const auto& step : told) {
+    EXPECT_EQ(step.before.size(), size) << line_of(step);
+    EXPECT_EQ(step.after.size(), size) << line_of(step);
+  }
 }
 
 // ---- canaries: what must be found ----

@@ -182,6 +182,7 @@ std::vector<Scope> short_memory() {
        .most_blocks = 2,
        .works = true,
        .uses = true,
+       .frees_on = true,
        .polls = true,
        .empties = true,
        .faults = losses(),

@@ -21,20 +21,17 @@ using testing::Statement;
 using testing::StepResult;
 using testing::World;
 
+using namespace literals;
+
 constexpr std::array<const char*, stream_count> stream_names{"s0", "s1", "s2"};
+constexpr Bounds bounds{2, 2, 1_MiB};
+constexpr const char* declarations =
+    "gpu 0 memory=4MiB\nconf release_lock_on_cudamalloc:True\nstream s1\nstream s2\n";
 
 std::vector<Statement> parsed(const std::string& text) {
   auto program = testing::parse_program(text);
   if (program.failed()) throw std::logic_error(program.error().message + " in\n" + text);
   return std::move(program->statements);
-}
-
-std::string declarations(const Scope& scope) {
-  const Bytes memory = scope.bounds.granule *
-                       static_cast<std::uint64_t>(scope.bounds.granules * scope.bounds.segments);
-  std::string text = "gpu 0 memory=" + std::to_string(memory.count) + "\n";
-  if (*scope.settings != '\0') text += std::string("conf ") + scope.settings + "\n";
-  return text + "stream s1\nstream s2\n";
 }
 
 // What memory of each stream stands under; handles are the same in every World.
@@ -70,7 +67,6 @@ struct Action {
   int launches_on = -1;
   bool ends_work = false;
   bool is_struck = false;  // By a fault.
-  int size = 0;            // In granules, of an allocation.
   // Of an allocation during whose driver call another thread does something.
   std::function<void(AllDevices&)> meanwhile;
 };
@@ -91,11 +87,11 @@ std::string free_name(const Blocks& blocks) {
 
 class Walker {
  public:
-  Walker(const Scope& scope, std::size_t most_states)
-      : scope_(scope), most_states_(most_states), streams_(streams_of_world()) {}
+  explicit Walker(std::size_t most_states)
+      : most_states_(most_states), streams_(streams_of_world()) {}
 
   Walk walk() {
-    places_.push_back({parsed(declarations(scope_)), {}, {}});
+    places_.push_back({parsed(declarations), {}, {}});
     while (!places_.empty() && found_.states < most_states_) {
       const Place place = std::move(places_.front());
       places_.pop_front();
@@ -129,14 +125,10 @@ class Walker {
     std::vector<Action> all;
     for (int stream = 0; stream < stream_count; ++stream) {
       const std::string on = stream_names[static_cast<std::size_t>(stream)];
-      for (int size = 1; size <= scope_.largest; ++size) {
-        const std::string name = free_name(place.blocks);
-        const Bytes bytes = scope_.bounds.granule * static_cast<std::uint64_t>(size);
-        Action& action = all.emplace_back();
-        action.text = "alloc " + name + " " + std::to_string(bytes.count) + " " + on;
-        action.allocates = Block{name, stream};
-        action.size = size;
-      }
+      const std::string name = free_name(place.blocks);
+      Action& action = all.emplace_back();
+      action.text = "alloc " + name + " 1MiB " + on;
+      action.allocates = Block{name, stream};
       for (const auto& [address, block] : place.blocks) {
         all.emplace_back().text = "use " + block.name + " " + on;
         Action& launch = all.emplace_back();
@@ -164,10 +156,8 @@ class Walker {
     return action;
   }
 
-  // Where the driver is asked without the lock.
   std::vector<std::function<void(AllDevices&)>> acts_meanwhile(const Place& place) const {
     std::vector<std::function<void(AllDevices&)>> acts;
-    if (*scope_.settings == '\0') return acts;
     acts.push_back([](AllDevices& all) { static_cast<void>(all.process_events(0)); });
     acts.push_back([](AllDevices& all) { static_cast<void>(all.empty_cache()); });
     for (const auto& [address, block] : place.blocks) {
@@ -178,7 +168,7 @@ class Walker {
 
   // Which kinds of driver call it made.
   std::set<std::string> try_at(const Place& place, const Action& action) {
-    Tap tap(scope_.bounds, streams_);
+    Tap tap(bounds, streams_);
     testing::WorldOptions options;
     options.lockstep = false;
     options.checkers = false;
@@ -186,7 +176,7 @@ class Walker {
     World world({place.way}, options);
     for (const Statement& statement : place.way) world.step(statement);
     tap.meanwhile = action.meanwhile;
-    if (action.allocates) tap.next_request = {action.size, action.allocates->stream};
+    if (action.allocates) tap.next_request = {1, action.allocates->stream};
     tap.tell = [&](const Transition& transition) { found_.transitions.insert(transition); };
     Place next = place;
     StepResult result;
@@ -195,7 +185,7 @@ class Walker {
       result = world.step(statement);
       next.way.push_back(statement);
     }
-    found_.operations += next.way.size();
+    ++found_.tries;
     for (const RecordedCall& call : world.deed().calls) {
       calls.insert(std::string(to_string(call.call)));
     }
@@ -216,14 +206,10 @@ class Walker {
     }
     if (action.launches_on >= 0) next.busy.insert(action.launches_on);
     if (action.ends_work) next.busy.clear();
-    if (there.tap.state().size() <= 1) {
-      ++found_.outside;
-      return;
-    }
+    if (there.tap.state().size() <= 1) throw std::logic_error("a step out of the scope");
     if (seen_.insert({there.tap.state(), next.busy}).second) places_.push_back(std::move(next));
   }
 
-  const Scope scope_;
   const std::size_t most_states_;
   const std::array<StreamId, stream_count> streams_;
   std::deque<Place> places_;
@@ -233,6 +219,6 @@ class Walker {
 
 }  // namespace
 
-Walk walk(const Scope& scope, std::size_t most_states) { return Walker(scope, most_states).walk(); }
+Walk walk(std::size_t most_states) { return Walker(most_states).walk(); }
 
 }  // namespace cairn::protocol

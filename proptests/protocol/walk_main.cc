@@ -15,8 +15,6 @@ namespace {
 using cairn::protocol::Transition;
 using cairn::protocol::Walk;
 
-using namespace cairn::literals;
-
 bool write(const std::string& path, const Walk& walk) {
   std::ofstream file(path);
   for (const Transition& transition : walk.transitions) file << line_of(transition) << '\n';
@@ -29,7 +27,7 @@ bool write(const std::string& path, const Walk& walk) {
 int main(int count, char** arguments) {
   CLI::App app{
       "Writes to FILE what the allocator does where it asks the driver without its lock.\n"
-      "Prints from how many states, how many are left, and how many steps were taken."};
+      "Prints from how many states, how many are left, and how many steps were tried."};
   std::string path;
   std::size_t states = 300;
   app.add_option("FILE", path)->required();
@@ -37,9 +35,8 @@ int main(int count, char** arguments) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   if (const auto code = cairn::testing::exit_code_of(app, count, arguments)) return *code;
-  const cairn::protocol::Scope scope{{2, 2, 1_MiB}, 1, "release_lock_on_cudamalloc:True"};
-  const Walk walk = cairn::protocol::walk(scope, states);
-  std::printf("%zu %zu %zu\n", walk.states, walk.states_left, walk.operations);
+  const Walk walk = cairn::protocol::walk(states);
+  std::printf("%zu %zu %zu\n", walk.states, walk.states_left, walk.tries);
   if (write(path, walk)) return 0;
   std::fprintf(stderr, "protocol_walk: cannot write %s\n", path.c_str());
   return 2;
