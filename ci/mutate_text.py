@@ -151,6 +151,8 @@ def render(node, text):
     if node.form == "root":
         return body
     if node.form == "expression":
+        if any(new.startswith("(bool(") for _, new in node.arms):  # Else `false` may become a value.
+            body = f"bool({body})"
         arms = "".join(f"\n{SWITCH}({number}) ? ({new}) :" for number, new in node.arms)
         return f"({arms}\n({body}))"
     if node.form in ("insert", "text"):

@@ -42,6 +42,14 @@ TEST(ErrorText, AnEventIsSaidWithTheBlockThatWaitsForIt) {
             "event 0x70, for which the freed block 0x2000 of 1024 bytes waits,");
 }
 
+TEST(ErrorText, WhatIsNoFailureOfCudaHasNoCode) {
+  for (const Error& error :
+       {unsupported_setting("s"), unchangeable_setting("s"), bad_fraction(2), bad_alignment(3_B),
+        no_such_device(1, 1), misaligned_segment(0, {}, 1_MiB), foreign_pointer({})}) {
+    EXPECT_EQ(error.cuda_code, 0) << error.message;
+  }
+}
+
 // Of the blocks of a segment, the one in which the pointer lies.
 TEST(ErrorText, WhatIsNotLiveIsNamedByItsBlock) {
   DeviceInTest device;

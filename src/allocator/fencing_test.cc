@@ -66,6 +66,12 @@ TEST_F(FencingTest, OfAnyOtherStreamTheDriverIsAskedForTheContext) {
   EXPECT_EQ(device_.queued(), 2u);
 }
 
+TEST_F(FencingTest, TheHandleAfterTheDefaultStreamsIsOfAnyOtherStream) {
+  const Address address = device_.allocate_used(1000_B, s0, {{per_thread_stream_handle + 1}});
+  EXPECT_EQ(calls_of_free(address),
+            (Calls{"stream_ctx 0 s0x3", "event_create 0", "event_record 0 s0x3 e1"}));
+}
+
 TEST_F(FencingTest, UsesGoByDeviceThenStreamEachOnce) {
   const Address address = device_.allocate(1000_B, s1);
   device_.record(address, s3, 1);

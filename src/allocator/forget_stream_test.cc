@@ -1,6 +1,7 @@
 // Streams that come to their end: what is told of one, and what stands under its key.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -182,6 +183,30 @@ TEST_F(ForgetStreamTest, ASegmentThatGoesBackAloneWaitsForTheWholeQueueOfItsStre
   EXPECT_TRUE(device.is_pending(used));  // Until the next look.
   EXPECT_TRUE(device.process_events());
   EXPECT_FALSE(device.is_pending(used));
+}
+
+// Then memory of the stream stays, and after a sticky failure nothing is asked any more.
+TEST(ForgetStreamRelease, AWaitThatFailsEndsThere) {
+  for (const CudaStatus failure : {refused, fatal}) {
+    Options options;
+    options.garbage_collection_threshold = 0.25;
+    DeviceInTest device(options, 1, 100_MiB);
+    const Address used = device.allocate_used(1_KiB, s0, {s1});
+    device.free(device.allocate(20_MiB, s1));
+    device.free(used);  // e1
+    EXPECT_TRUE(device.forget(s1));
+    device->set_memory_fraction(0.5);
+    device.calls();
+    device.driver().answer(DriverCall::event_sync, {failure});
+    const auto result = device.try_allocate(20_MiB);
+    const Calls calls = device.calls();
+    EXPECT_EQ(std::ranges::count(calls, "free 0 #2"), 0);
+    EXPECT_EQ(std::ranges::count(calls, "event_sync 0 e1"), 1);
+    EXPECT_EQ(device->lost().has_value(), failure == fatal);
+    if (failure != fatal) continue;
+    EXPECT_EQ(calls.back(), "event_sync 0 e1");
+    EXPECT_EQ(error_of(result).cuda_code, static_cast<int>(fatal));
+  }
 }
 
 TEST_F(ForgetStreamTest, AFailureChangesNothingAndItCanBeForgottenThen) {

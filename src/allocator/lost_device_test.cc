@@ -163,6 +163,15 @@ TEST(LostDevice, AStickyFailureGoesBeforeOthers) {
   }
 }
 
+TEST(LostDevice, ByTheWaitForTheDeviceOfAStreamThatIsGone) {
+  Device device;
+  device.driver().answer(DriverCall::stream_sync, {no_stream});
+  device.driver().answer(DriverCall::device_sync, {fatal});
+  EXPECT_EQ(error_of(device.empty_cache()).cuda_code, static_cast<int>(fatal));
+  device.driver().answer({});
+  expect_lost(device, static_cast<int>(fatal));
+}
+
 // What ended the device stays the reason, though later calls, made elsewhere, fail otherwise.
 TEST(LostDevice, ByTheFirstStickyFailure) {
   DeviceInTest device;
@@ -292,6 +301,30 @@ TEST_F(LostDeviceById, ByTheQuestionForAnId) {
   EXPECT_TRUE(allocator_.try_free(p, 1000, stream(0x51)));
   EXPECT_EQ(driver_.calls(), Calls{});
   EXPECT_NE(allocator_.allocate({1000, 1, stream(0x51)}), nullptr);
+}
+
+TEST_F(LostDeviceById, ByTheQuestionWhetherAUseHasItsIdStill) {
+  void* p = allocator_.allocate({1000, 0, stream(0x51)});
+  allocator_.record_stream(p, stream(0x52));
+  driver_.answer(DriverCall::stream_id, {fatal});
+  Error why;
+  EXPECT_FALSE(allocator_.try_free(p, &why));
+  EXPECT_EQ(why.cuda_code, 700);
+  driver_.calls();
+  EXPECT_EQ(allocator_.try_allocate({1000}, &why), nullptr);
+  EXPECT_EQ(why.cuda_code, 700);
+  EXPECT_EQ(driver_.calls(), Calls{});
+}
+
+TEST_F(LostDeviceById, ByTheQuestionWhetherAStreamToWaitForHasItsIdStill) {
+  allocator_.free(allocator_.allocate({1000, 0, stream(0x51)}));
+  driver_.answer(DriverCall::stream_id, {fatal});
+  EXPECT_THROW(allocator_.empty_cache(), CudaError);
+  driver_.calls();
+  Error why;
+  EXPECT_EQ(allocator_.try_allocate({1000}, &why), nullptr);
+  EXPECT_EQ(why.cuda_code, 700);
+  EXPECT_EQ(driver_.calls(), Calls{});
 }
 
 // A stream is what it was, as long as it is known.

@@ -71,6 +71,15 @@ TEST_F(MemoryReportTest, EveryQuantityIsInTheWords) {
   EXPECT_EQ(error.message.find("waits"), std::string::npos);
 }
 
+TEST_F(MemoryReportTest, TheyAreSentences) {
+  EXPECT_EQ(error_of_request(29_MiB + 1_KiB, s2).message,
+            "CUDA out of memory. Tried to allocate 30.00 MiB for a request of 30409728 bytes "
+            "(stream 0x52). GPU 0 has a total capacity of 100.00 MiB of which 3.00 GiB is free. Of "
+            "the 32.00 MiB that Cairn holds, 15.00 MiB is allocated, and 17.00 MiB is reserved but "
+            "unallocated. What is reserved but unallocated lies between live blocks, or belongs to "
+            "other streams; if it is much, max_split_size_mb may reduce fragmentation.");
+}
+
 TEST_F(MemoryReportTest, ProcessesAreNamedAndOurOwnIsKnown) {
   const auto own = static_cast<std::uint32_t>(getpid());
   device_.driver().set_processes({{own, 1_GiB}, {own + 1, 5_MiB}});
