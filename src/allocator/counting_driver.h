@@ -23,6 +23,7 @@ class CountingDriver final : public Driver {
     if (used_ + size > memory_) return Failure{CudaStatus::out_of_memory};
     used_ += size;
     ++segments_out_;
+    ++segments_made_;
     next_ = next_ + Bytes{std::uint64_t{1} << 30};
     return next_;
   }
@@ -58,6 +59,7 @@ class CountingDriver final : public Driver {
   DriverResult<std::uint64_t> stream_id(StreamRef stream) override { return stream.handle; }
 
   std::size_t segments_out() const { return segments_out_; }
+  std::size_t segments_made() const { return segments_made_; }
   void finish_events() { is_done_ = true; }
   void refuse_waits() { refuses_waits_ = true; }
   void break_query_of(std::uint64_t event) { broken_ = EventHandle{event}; }
@@ -67,6 +69,7 @@ class CountingDriver final : public Driver {
   Bytes used_;
   Address next_;
   std::size_t segments_out_ = 0;
+  std::size_t segments_made_ = 0;
   std::uint64_t events_ = 0;
   bool is_done_ = false;
   bool refuses_waits_ = false;

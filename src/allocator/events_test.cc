@@ -241,6 +241,18 @@ TEST(EventsAtTheEnd, AllIsWaitedForAndDestroyed) {
   EXPECT_EQ(driver.events(), 0u);
 }
 
+TEST(EventsAtTheEnd, AStreamIsWaitedForOnce) {
+  ScriptedDriver driver;
+  {
+    Allocator allocator(driver);
+    for (const std::size_t size : {1000, 20 << 20, 30 << 20}) {
+      allocator.free(allocator.allocate({size}));
+    }
+    driver.calls();
+  }
+  EXPECT_EQ(driver.calls(), (Calls{"stream_sync 0 s0x1", "free 0 #1", "free 0 #2", "free 0 #3"}));
+}
+
 TEST(EventsAtTheEnd, WhatCannotBeWaitedForIsDestroyedAllTheSame) {
   ScriptedDriver driver;
   {

@@ -2,12 +2,14 @@
 // every single allocation of host memory that the calls make fails once.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <new>
 #include <utility>
 #include <vector>
 
 #include "allocator/all_devices.h"
 #include "allocator/counting_driver.h"
+#include "allocator/scripted_driver.h"
 #include "cairn/allocator.h"
 #include "invariants/catalogue/hook.h"
 #include "invariants/catalogue/report.h"
@@ -279,6 +281,53 @@ TEST(HostMemory, AnAllocationThatAsksWithoutTheLockChangesNothing) {
   }
   EXPECT_GT(failures, 20);
   EXPECT_EQ(devices.device(0).stats().allocation.all.current, 100);
+}
+
+// Another request takes the room that was made for the segment, while the driver is asked for it.
+TEST(HostMemory, ASegmentForWhichThereIsNoRoomAnyMoreGoesBack) {
+  int failures = 0;
+  int returned = 0;
+  for (int at = 1; at <= 40; ++at) {
+    ScriptedDriver driver;
+    Options options;
+    options.release_lock_on_cudamalloc = true;
+    AllDevices devices(driver, options);
+    driver.during_malloc([&] {
+      const int left = std::exchange(allocations_until_failure, 0);
+      driver.during_malloc({});
+      EXPECT_TRUE(devices.allocate({20 << 20, 0, stream(0x50)}));
+      allocations_until_failure = left;
+    });
+    try {
+      allocations_until_failure = at;
+      static_cast<void>(devices.allocate({30 << 20, 0, stream(0x60)}));
+    } catch (const std::bad_alloc&) {
+      ++failures;
+    }
+    allocations_until_failure = 0;
+    EXPECT_EQ(driver.out().size(), devices.device(0).map().size()) << at;
+    returned += static_cast<int>(std::ranges::count(driver.calls(), "free 0 #2"));
+  }
+  EXPECT_GT(failures, 3);
+  EXPECT_GT(returned, 0);
+}
+
+// The room for a segment is made before the driver is asked for it.
+TEST(HostMemory, WhereThereIsNoRoomForASegmentTheDriverIsNotAsked) {
+  for (int at = 1;; ++at) {
+    CountingDriver driver(4_GiB);
+    AllDevices devices(driver, {});
+    bool failed = false;
+    try {
+      allocations_until_failure = at;
+      static_cast<void>(devices.allocate({30 << 20, 0, stream(0x50)}));
+    } catch (const std::bad_alloc&) {
+      failed = true;
+    }
+    allocations_until_failure = 0;
+    EXPECT_EQ(driver.segments_made(), failed ? 0u : 1u) << at;
+    if (!failed) return;
+  }
 }
 
 // Its waits fail, and there is no memory for the words of that.

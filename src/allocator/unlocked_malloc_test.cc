@@ -3,6 +3,7 @@
 // on time; with the lock held they would wait for ever.
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <cstdint>
 #include <functional>
 #include <new>
@@ -173,6 +174,33 @@ TEST_F(UnlockedMalloc, WhereTheRequestNeedsMoreByNowTheDriverIsAskedAgain) {
   EXPECT_EQ(calls(), (Calls{"malloc 0 18MiB", "malloc 0 24MiB"}));
   EXPECT_EQ(device_.segments(), (std::vector{seg(1), seg(2)}));
   EXPECT_EQ(device_.stats().allocation.all.current, 1);
+}
+
+// And so much may not be held: it is not asked for, nor is what was asked for before once more.
+TEST_F(UnlockedMalloc, WhereARequestNeedsMoreMeanwhileTheLimitCountsIt) {
+  Options options = unlocked();
+  options.roundup_power2_divisions.fill(1);
+  options.roundup_power2_divisions[4] = 2;
+  meanwhile([&] {
+    device_->reconfigure(options);
+    device_->set_memory_fraction(0.2);
+  });
+  EXPECT_EQ(error_of(device_.try_allocate(18_MiB)).code, ErrorCode::out_of_memory);
+  const Calls all = calls();
+  EXPECT_EQ(std::ranges::count(all, "malloc 0 18MiB"), 1);
+  EXPECT_EQ(std::ranges::count_if(all, [](auto& call) { return call.starts_with("malloc"); }), 1);
+  EXPECT_EQ(asked(), 0_B);
+}
+
+TEST_F(UnlockedMalloc, ACallbackIsCalledOnceAndTheDriverIsAskedThen) {
+  int called = 0;
+  device_.callbacks().add([&](int) { return ++called < 0; });
+  Bytes asked_meanwhile;
+  meanwhile([&] { asked_meanwhile = asked(); });
+  device_.allocate(30_MiB);
+  EXPECT_EQ(called, 1);
+  EXPECT_EQ(asked_meanwhile, 30_MiB);  // Without the lock: with it this would wait for ever.
+  EXPECT_EQ(asked(), 0_B);
 }
 
 TEST_F(UnlockedMalloc, MemoryThatOverlapsWhatCameMeanwhileIsRefused) {
