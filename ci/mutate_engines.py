@@ -113,7 +113,8 @@ def run(command, environment, seconds):
     status = process.returncode
     if status > 128:  # As `timeout` tells of a signal.
         status = 128 - status
-    over = status in (-signal.SIGXCPU, -signal.SIGKILL)
+    # A job of a program that has several may have run out of time, and the program tells of it.
+    over = status in (-signal.SIGXCPU, -signal.SIGKILL) or (status != 0 and used >= seconds)
     return Ran(status, used, over, text)
 
 

@@ -61,6 +61,25 @@ TEST(ThreadsShared, TheDirectoryKnowsTheStreamsOfAll) {
   });
 }
 
+TEST(ThreadsShared, AStreamIsAskedForAndForgottenByAll) {
+  Options by_id;
+  by_id.stream_identity = StreamIdentity::id;
+  ScriptedDriver driver;
+  StreamDirectory directory(driver, by_id);
+  const StreamRef stream{0, 0x100};
+  on_four_threads([&](std::uint64_t) {
+    for (std::uint64_t round = 0; round < 200; ++round) {
+      const auto id = directory.identify(stream);
+      ASSERT_TRUE(id);
+      const auto known = directory.last_known(stream);
+      EXPECT_TRUE(!known || *known == *id);
+      const auto direct = directory.direct({0, *id});
+      EXPECT_TRUE(direct && (!*direct || *direct == stream));
+      directory.forget(stream);
+    }
+  });
+}
+
 TEST(ThreadsShared, SettingsChangeOneAfterTheOther) {
   ScriptedDriver driver;
   AllDevices devices(driver, {});
