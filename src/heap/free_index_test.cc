@@ -66,6 +66,14 @@ TEST_F(FreeIndexTest, EmptyHasNothing) {
   EXPECT_EQ(index_.first_not_below(Bytes{std::numeric_limits<std::uint64_t>::max()}), nullptr);
 }
 
+TEST_F(FreeIndexTest, WhatIsInTheLastBinServesARequestOfTheOneBelow) {
+  const Bytes greatest{std::numeric_limits<std::uint64_t>::max() / 512 * 512};
+  const Bytes below{greatest.count - (std::uint64_t{1} << 58)};  // A bin is as wide there.
+  ASSERT_EQ(FreeIndex::bin_of(below), FreeIndex::bin_count - 2);
+  const Block& block = insert(greatest, 1, 0x9000);
+  EXPECT_EQ(index_.first_not_below(below), &block);
+}
+
 TEST_F(FreeIndexTest, EqualSizesAreTakenByAgeThenAddress) {
   const Block& old_high = insert(4_KiB, 1, 0x9000);
   const Block& young_low = insert(4_KiB, 2, 0x1000);
