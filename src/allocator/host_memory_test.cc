@@ -110,6 +110,24 @@ TEST(HostMemory, AnAllocationThatFindsNoneChangesNothing) {
   EXPECT_EQ(devices.device(0).stats().allocation.all.current, 700);
 }
 
+// Enough blocks of one stream that slots and live table grow while a cached block serves; with an
+// alignment, while what lies before it is split off as well.
+TEST(HostMemory, AHitThatFindsNoneChangesNothing) {
+  for (const std::size_t alignment : {512, 2048}) {
+    CountingDriver driver(4_GiB);
+    AllDevices devices(driver, {});
+    int failures = 0;
+    for (int i = 0; i < 1500; ++i) {
+      const Request request{512, 0, stream(0x50), alignment};
+      failures += fail_each_allocation([&] { ASSERT_TRUE(devices.allocate(request)); },
+                                       [&] { expect_sound(devices, driver); });
+      ASSERT_FALSE(HasFailure()) << "request " << i;
+    }
+    EXPECT_GT(failures, 5);
+    EXPECT_EQ(devices.device(0).stats().allocation.all.current, 1500);
+  }
+}
+
 TEST(HostMemory, AFreeNeedsNone) {
   CountingDriver driver(4_GiB);
   AllDevices devices(driver, {});

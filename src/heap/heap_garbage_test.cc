@@ -70,6 +70,13 @@ TEST(HeapGarbage, TheLastPassIsTheOneThatMeetsTheTarget) {
   EXPECT_EQ(heap.garbage(100_MiB), (Addresses{heap.at[0], heap.at[1], heap.at[2]}));
 }
 
+// One byte more than the first pass takes.
+TEST(HeapGarbage, TheTargetIsMetToTheByte) {
+  FourAges heap(0.5);
+  EXPECT_EQ(heap.garbage(80_MiB), (Addresses{heap.at[0], heap.at[1]}));
+  EXPECT_EQ(heap.garbage(80_MiB - 2_B), (Addresses{heap.at[0], heap.at[1], heap.at[2]}));
+}
+
 TEST(HeapGarbage, APassDoesNotStopAtTheTarget) {
   AgingHeap heap(0.5);
   Addresses at(3);

@@ -79,6 +79,14 @@ TEST(HeapRemove, ItsAddressMayComeAgain) {
   EXPECT_EQ(heap->segment_at(base)->stream, s1);
 }
 
+TEST(HeapMap, OfAFreeBlockNothingIsRequested) {
+  HeapInTest heap;
+  const Address address = heap.allocate(1000_B);
+  EXPECT_EQ(heap->map().front().blocks.front().requested_size_bytes, 1000u);
+  heap.free(address);
+  EXPECT_EQ(heap->map().front().blocks.front().requested_size_bytes, 0u);
+}
+
 TEST(HeapSegmentAt, IsTheOneThatHoldsTheAddress) {
   HeapInTest heap;
   EXPECT_EQ(heap->segment_at(base), nullptr);
