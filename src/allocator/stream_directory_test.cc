@@ -19,7 +19,7 @@ constexpr StreamRef stream{0, 0x51};
 constexpr StreamId first{100};
 constexpr StreamId second{200};
 
-class StreamsById : public testing::Test {
+class StreamDirectoryById : public testing::Test {
  protected:
   StreamId identify() {
     const auto id = directory_.identify(stream);
@@ -36,7 +36,7 @@ class StreamsById : public testing::Test {
   StreamDirectory directory_{driver_, by_id()};
 };
 
-TEST_F(StreamsById, AHandleIsTheStreamThatHadItLast) {
+TEST_F(StreamDirectoryById, AHandleIsTheStreamThatHadItLast) {
   driver_.set_id(stream.handle, first.value);
   EXPECT_EQ(identify(), first);
   EXPECT_EQ(identify(), first);
@@ -50,7 +50,7 @@ TEST_F(StreamsById, AHandleIsTheStreamThatHadItLast) {
   EXPECT_EQ(driver_.calls(), Calls{});  // It is known to be gone.
 }
 
-TEST_F(StreamsById, AForgottenStreamIsNotKnownByItsIdEither) {
+TEST_F(StreamDirectoryById, AForgottenStreamIsNotKnownByItsIdEither) {
   driver_.set_id(stream.handle, first.value);
   identify();
   directory_.forget(stream);
