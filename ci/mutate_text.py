@@ -151,7 +151,8 @@ def render(node, text):
     if node.form == "root":
         return body
     if node.form == "expression":
-        if any(new.startswith("(bool(") for _, new in node.arms):  # Else `false` may become a value.
+        # Else `false` may become a value, of an optional that is then there.
+        if any(new.startswith("(bool(") for _, new in node.arms):
             body = f"bool({body})"
         arms = "".join(f"\n{SWITCH}({number}) ? ({new}) :" for number, new in node.arms)
         return f"({arms}\n({body}))"

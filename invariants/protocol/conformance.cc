@@ -1,9 +1,9 @@
 // Asks a model that murphi2c made C of whether it has what the code did. Each line of the standard
-// input is a transition (line_of in proptests/protocol/tap.h): the state before, the driver's answers,
-// the state after. It is one of the model if rules lead from the one to the other: as many that
-// bear an answer in [] as there are answers, in that order, and before, between and behind these
-// at most two that bear none. Rules of the world take no part: no work is on any stream, so that
-// what the driver answered is possible. Each state must keep the model's invariants.
+// input is a transition (line_of in proptests/protocol/tap.h): the state before, the driver's
+// answers, the state after. It is one of the model if rules lead from the one to the other: as many
+// that bear an answer in [] as there are answers, in that order, and before, between and behind
+// these at most two that bear none. Rules of the world take no part: no work is on any stream, so
+// that what the driver answered is possible. Each state must keep the model's invariants.
 //
 // usage: conformance [LINES TO PRINT | first] < TRANSITIONS
 // `first`: ends at the first transition that is none of the model.

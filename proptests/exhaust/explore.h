@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "protocol/tap.h"
+#include "proptests/protocol/tap.h"
 #include "scopes.h"
 #include "testing/program.h"
 #include "testing/world.h"

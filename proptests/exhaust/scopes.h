@@ -14,7 +14,7 @@
 #include "base/units.h"
 #include "driver/cuda_status.h"
 #include "driver/driver_call.h"
-#include "protocol/abstraction.h"
+#include "proptests/protocol/abstraction.h"
 
 namespace cairn::exhaust {
 
