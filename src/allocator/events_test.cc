@@ -245,7 +245,7 @@ TEST(EventsAtTheEnd, AStreamIsWaitedForOnce) {
   ScriptedDriver driver;
   {
     Allocator allocator(driver);
-    for (const std::size_t size : {1000, 20 << 20, 30 << 20}) {
+    for (const std::size_t size : {1000u, 20u << 20, 30u << 20}) {
       allocator.free(allocator.allocate({size}));
     }
     driver.calls();

@@ -113,7 +113,7 @@ TEST(HostMemory, AnAllocationThatFindsNoneChangesNothing) {
 // Enough blocks of one stream that slots and live table grow while a cached block serves; with an
 // alignment, while what lies before it is split off as well.
 TEST(HostMemory, AHitThatFindsNoneChangesNothing) {
-  for (const std::size_t alignment : {512, 2048}) {
+  for (const std::size_t alignment : {512u, 2048u}) {
     CountingDriver driver(4_GiB);
     AllDevices devices(driver, {});
     int failures = 0;
