@@ -8,7 +8,7 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from mutate_engines import (ENGINES, SMALLEST_LIMIT, Verdict, command_of, judged, listed_tests,
+from mutate_engines import (ENGINES, SMALLEST_LIMIT, TIMES, Verdict, command_of, judged, listed_tests,
                             reached_by, run)
 from mutate_tree import CANARY, TOP, TREE, Broken, core_files, digest, text_of
 
@@ -97,7 +97,7 @@ class Runner:
                 continue
             for units in portions(self.reach.of(engine, mutant.number)):
                 reached = True
-                limit = max(SMALLEST_LIMIT, 10 * sum(u.seconds for u in units))
+                limit = max(SMALLEST_LIMIT, TIMES * sum(u.seconds for u in units))
                 ran = self.attempt(engine, [u.test for u in units], mutant.number,
                                    AFTER_A_TIMEOUT if late else limit)
                 used += ran.seconds
@@ -119,7 +119,7 @@ class Runner:
         for engine in self.reach.engines():
             units = sorted(self.reach.units[engine.name], key=lambda u: u.seconds)[:3]
             tests = [u.test for u in units]
-            seconds = max(SMALLEST_LIMIT, 10 * sum(u.seconds for u in units))
+            seconds = max(SMALLEST_LIMIT, TIMES * sum(u.seconds for u in units))
             if self.attempt(engine, tests, CANARY, seconds).is_fine():
                 raise Broken(f"{engine.name} passes with the canary, which always fails")
             ran = self.attempt(engine, tests, 0, seconds)
