@@ -8,8 +8,8 @@ import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
-from mutate_engines import (ENGINES, SMALLEST_LIMIT, TIMES, Verdict, command_of, judged, listed_tests,
-                            reached_by, run)
+from mutate_engines import (ENGINES, SMALLEST_LIMIT, TIMES, Verdict, command_of, judged,
+                            listed_tests, reached_by, run)
 from mutate_tree import CANARY, TOP, TREE, Broken, core_files, digest, text_of
 
 REACH = TREE / "reach.json"
