@@ -49,6 +49,8 @@ def faults_of(told, mutants):
 
 
 def explain(mutant, why):
+    if mutant.id in equivalents():
+        raise Broken(f"{mutant.id} is explained already")
     entry = (("id", mutant.id), ("file", mutant.file), ("change", change_of(mutant)), ("why", why))
     words = "\n".join(f"{key} = {json.dumps(value)}" for key, value in entry)
     with open(EQUIVALENT, "a", encoding="utf-8") as file:
