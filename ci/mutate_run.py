@@ -16,7 +16,6 @@ REACH = TREE / "reach.json"
 KEPT = TREE / "verdicts.jsonl"
 QUICK = 0.1  # Seconds. Tests that take less run together.
 HISTORIC_SECONDS = 60.0
-AFTER_A_TIMEOUT = 4.0  # Then the engines that are left get so much, lest an endless loop cost much.
 
 
 def invariants():
@@ -89,8 +88,9 @@ class Runner:
         return run(command_of(engine, tests), environment, seconds)
 
     def kill(self, mutant):
-        """Which engine kills the mutant, and how; the first that does."""
-        late, used, reached = None, 0.0, False
+        """Which engine kills the mutant, and how; the first that does, or in which it runs out of
+        time: an endless loop would be one in each."""
+        used, reached = 0.0, False
         about_locks = mutant.site.operator.startswith("lock")
         for engine in self.reach.engines():
             if not engine.is_for(about_locks):
@@ -98,20 +98,12 @@ class Runner:
             for units in portions(self.reach.of(engine, mutant.number)):
                 reached = True
                 limit = max(SMALLEST_LIMIT, TIMES * sum(u.seconds for u in units))
-                ran = self.attempt(engine, [u.test for u in units], mutant.number,
-                                   AFTER_A_TIMEOUT if late else limit)
+                ran = self.attempt(engine, [u.test for u in units], mutant.number, limit)
                 used += ran.seconds
-                if ran.is_fine():
-                    continue
-                verdict = judged(engine, ran, self.invariants)
-                verdict.seconds = used
-                if verdict.result != "timed out":
+                if not ran.is_fine():
+                    verdict = judged(engine, ran, self.invariants)
+                    verdict.seconds = used
                     return verdict
-                late = late or verdict
-                break
-        if late:
-            late.seconds = used
-            return late
         return Verdict("survived" if reached else "not reached", seconds=used)
 
     def controls(self):
