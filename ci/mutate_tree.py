@@ -5,6 +5,7 @@ import hashlib
 import json
 import os
 import re
+import shutil
 import subprocess
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass
@@ -161,6 +162,7 @@ class Tree:
             if name in texts or name == "src/base/guarded.h":
                 continue
             write(TREE / name, (TOP / name).read_bytes())
+            shutil.copymode(TOP / name, TREE / name)
         for name, text in texts.items():
             write(TREE / name, text)
         write(TREE / "src/base/guarded.h", replaced(text_of("src/base/guarded.h"), GUARDED))
