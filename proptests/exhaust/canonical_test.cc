@@ -34,7 +34,7 @@ std::uint64_t after(const std::string& text, bool renames = false) {
     const StepResult result = world.step(statement);
     EXPECT_EQ(result.kind, StepResult::Kind::ok) << text << result.why << result.found;
   }
-  const std::vector<cairn::StreamId> streams = streams_of(scope);
+  const std::vector<cairn::StreamId> streams = streams_of(scope, world);
   return canonical({scope, world, streams});
 }
 

@@ -129,7 +129,11 @@ void Explorer::start() {
   options.checkers = false;
   options.steps_between_maps = 0;
   const testing::Program program = world_of(scope_);
-  streams_ = streams_of(scope_);
+  {
+    World apart(program);
+    for (const Statement& statement : program.statements) apart.step(statement);
+    streams_ = streams_of(scope_, apart);
+  }
   arena::enter();
   arena::clear();
   if (options_.step) tap()->listen(options);

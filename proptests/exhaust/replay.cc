@@ -47,10 +47,7 @@ testing::Program world_of(const Scope& scope) {
   return *std::move(program);
 }
 
-std::vector<StreamId> streams_of(const Scope& scope) {
-  const testing::Program program = world_of(scope);
-  World world(program);
-  for (const Statement& statement : program.statements) world.step(statement);
+std::vector<StreamId> streams_of(const Scope& scope, const World& world) {
   std::vector<StreamId> streams;
   for (int i = 1; i <= scope.streams; ++i)
     streams.push_back(world.stream("s" + std::to_string(i)).value());
@@ -66,7 +63,7 @@ Replay replay(const Scope& scope, const std::vector<Choice>& way,
   Book book;
   for (const Statement& statement : first.statements)
     if (!writer.step(statement, book)) return replay;
-  const std::vector<StreamId> streams = streams_of(scope);
+  const std::vector<StreamId> streams = streams_of(scope, world);
   const Situation now{scope, world, streams};
   for (const Choice& choice : way) {
     for (Statement& statement : statements_of(choice, now, book))

@@ -17,7 +17,7 @@ namespace cairn::exhaust {
 // The scope's first lines. REQUIRES: they can be read.
 testing::Program world_of(const Scope& scope);
 // The same in each World of the scope.
-std::vector<StreamId> streams_of(const Scope& scope);
+std::vector<StreamId> streams_of(const Scope& scope, const testing::World& world);
 
 struct Replay {
   testing::Program program;  // As it went, up to a finding.

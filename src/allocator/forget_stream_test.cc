@@ -164,14 +164,23 @@ TEST_F(ForgetStreamTest, WhereThatCannotBeItsWorkIsOver) {
   EXPECT_EQ(calls(), (Calls{"stream_sync 0 s0x1", "free 0 #1", "free 0 #2"}));
 }
 
+// Where garbage is collected: a block waits for s1 (e1), of which 20 MiB are cached (#2).
+struct CachedByAUser : DeviceInTest {
+  CachedByAUser() : DeviceInTest(collecting(), 1, 100_MiB), used(allocate_used(1_KiB, s0, {s1})) {
+    free(allocate(20_MiB, s1));
+    free(used);
+  }
+  static Options collecting() {
+    Options options;
+    options.garbage_collection_threshold = 0.25;
+    return options;
+  }
+  const Address used;
+};
+
 // Garbage and oversize segments go back before all events were waited for.
-TEST_F(ForgetStreamTest, ASegmentThatGoesBackAloneWaitsForTheWholeQueueOfItsStream) {
-  Options options;
-  options.garbage_collection_threshold = 0.25;
-  DeviceInTest device(options, 1, 100_MiB);
-  const Address used = device.allocate_used(1_KiB, s0, {s1});
-  device.free(device.allocate(20_MiB, s1));
-  device.free(used);  // e1
+TEST(ForgetStreamRelease, ASegmentThatGoesBackAloneWaitsForTheWholeQueueOfItsStream) {
+  CachedByAUser device;
   const Address later = device.allocate_used(1_KiB, s0, {s1});
   EXPECT_TRUE(device.forget(s1));  // e2,
   device.free(later);              // which this one shares.
@@ -180,20 +189,15 @@ TEST_F(ForgetStreamTest, ASegmentThatGoesBackAloneWaitsForTheWholeQueueOfItsStre
   device.allocate(20_MiB);
   EXPECT_EQ(device.calls(), (Calls{"event_query 0 e1", "event_sync 0 e1", "event_sync 0 e2",
                                    "free 0 #2", "malloc 0 20MiB"}));
-  EXPECT_TRUE(device.is_pending(used));  // Until the next look.
+  EXPECT_TRUE(device.is_pending(device.used));  // Until the next look.
   EXPECT_TRUE(device.process_events());
-  EXPECT_FALSE(device.is_pending(used));
+  EXPECT_FALSE(device.is_pending(device.used));
 }
 
 // Then memory of the stream stays, and after a sticky failure nothing is asked any more.
 TEST(ForgetStreamRelease, AWaitThatFailsEndsThere) {
   for (const CudaStatus failure : {refused, fatal}) {
-    Options options;
-    options.garbage_collection_threshold = 0.25;
-    DeviceInTest device(options, 1, 100_MiB);
-    const Address used = device.allocate_used(1_KiB, s0, {s1});
-    device.free(device.allocate(20_MiB, s1));
-    device.free(used);  // e1
+    CachedByAUser device;
     EXPECT_TRUE(device.forget(s1));
     device->set_memory_fraction(0.5);
     device.calls();
