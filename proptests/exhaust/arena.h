@@ -44,6 +44,7 @@ class Image {
  public:
   void save();
   void restore() const;
+  std::size_t bytes() const { return bytes_.size(); }
 
  private:
   std::vector<std::byte>

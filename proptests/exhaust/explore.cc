@@ -10,6 +10,7 @@
 #include "canonical.h"
 #include "crash.h"
 #include "operations.h"
+#include "places.h"
 #include "replay.h"
 #include "state_table.h"
 #include "testing/printer.h"
@@ -44,7 +45,8 @@ class Explorer {
         options_(options),
         ends_(options.check_ends),
         replays_(options.check_replay),
-        merges_(options.check_merging) {}
+        merges_(options.check_merging),
+        ahead_(options.bytes_ahead) {}
 
   Exploration run();
 
@@ -55,15 +57,10 @@ class Explorer {
     Index parent = 0;
     Choice choice;
   };
-  // A state that can be gone back to.
-  struct Place {
-    Index node = 0;
-    arena::Image image;
-    Book book;
-  };
   struct New {
     std::uint64_t number;
     Choice choice;
+    std::optional<Place> place;  // Where there is room for it.
   };
 
   // What is tried from one state.
@@ -79,7 +76,7 @@ class Explorer {
   void start();
   protocol::Tap* tap() const;
   void go_to(Index node);
-  void save(Index node);
+  Place here(Index node) const;
   void go_back(const Place& place) {
     place.image.restore();
     book_ = place.book;
@@ -99,9 +96,10 @@ class Explorer {
   Tried try_all(const Place& from);
   bool look_at(const Choice& choice, Tried& tried);
   bool holds_here(Tried& tried);
-  void keep(Index node, const Tried& tried);
+  void keep(Index node, std::vector<New>& found);
   bool check_replay(Index node);
   bool check_merging(Index node, const Choice& choice);
+  Tried try_all_from(Index node);
   std::vector<std::uint64_t> numbers_after(const Place& from);
   void tell_of_crash();
   void found(std::vector<Choice> way, const std::string& otherwise);
@@ -118,7 +116,9 @@ class Explorer {
   Statements said_;
   std::vector<Node> nodes_;
   StateTable table_;
-  std::vector<Place> places_;  // The way to where we are.
+  std::vector<Place> places_;  // The way to where go_to() went.
+  PlacesAhead ahead_;
+  Index from_ = 0;  // Where what is tried begins.
 };
 
 void Explorer::start() {
@@ -144,7 +144,7 @@ void Explorer::start() {
   nodes_.push_back({});
   table_.insert(canonical(now()), 0);
   result_.states_by_depth = {1};
-  save(0);
+  places_.push_back(here(0));
 }
 
 // In the arena, which ends it.
@@ -161,9 +161,10 @@ protocol::Tap* Explorer::tap() const {
   return tap;
 }
 
-void Explorer::save(Index node) {
-  places_.push_back({node, {}, book_});
-  places_.back().image.save();
+Explorer::Place Explorer::here(Index node) const {
+  Place place{node, {}, book_};
+  place.image.save();
+  return place;
 }
 
 std::vector<Choice> Explorer::way_to(Index node) const {
@@ -184,7 +185,7 @@ void Explorer::go_to(Index node) {
   for (std::size_t i = same; i < line.size(); ++i) {
     const Statements said = statements_of(nodes_[line[i]].choice, now(), book_);
     if (!carry_out(said)) throw std::runtime_error("a way that held does not hold again");
-    save(line[i]);
+    places_.push_back(here(line[i]));
   }
 }
 
@@ -254,7 +255,8 @@ bool Explorer::look_at(const Choice& choice, Tried& tried) {
     if (merges_.next()) tried.merged.push_back(choice);
     return true;
   }
-  tried.found.push_back({number, choice});
+  tried.found.push_back({number, choice, {}});
+  if (ahead_.has_room()) tried.found.back().place = here(StateTable::none);
   return holds_here(tried);
 }
 
@@ -266,10 +268,16 @@ bool Explorer::holds_here(Tried& tried) {
   return !is_finding(world_->wind_down()) && !is_finding(world_->end());
 }
 
+Explorer::Tried Explorer::try_all_from(Index node) {
+  from_ = node;
+  if (const std::optional<Place> kept = ahead_.take(node)) return try_all(*kept);
+  go_to(node);
+  return try_all(places_.back());
+}
+
 // False where something does not hold, or was found to be merged that is not the same.
 bool Explorer::expand(Index node) {
-  go_to(node);
-  const Tried tried = try_all(places_.back());
+  Tried tried = try_all_from(node);
   result_.transitions += tried.transitions;
   result_.failing_calls += tried.failing_calls;
   result_.ends_checked += tried.ends_checked;
@@ -280,17 +288,21 @@ bool Explorer::expand(Index node) {
     return false;
   }
   const auto first = static_cast<Index>(nodes_.size());
-  keep(node, tried);
+  keep(node, tried.found);
   for (Index each = first; each < nodes_.size(); ++each)
     if (replays_.next() && !check_replay(each)) return false;
   return std::ranges::all_of(tried.merged,
                              [&](const Choice& choice) { return check_merging(node, choice); });
 }
 
-void Explorer::keep(Index node, const Tried& tried) {
-  for (const New& each : tried.found) {
-    table_.insert(each.number, static_cast<Index>(nodes_.size()));
+void Explorer::keep(Index node, std::vector<New>& found) {
+  for (New& each : found) {
+    const auto index = static_cast<Index>(nodes_.size());
+    table_.insert(each.number, index);
     nodes_.push_back({node, each.choice});
+    if (!each.place) continue;
+    each.place->node = index;
+    ahead_.add(std::move(*each.place));
   }
 }
 
@@ -316,12 +328,11 @@ std::vector<std::uint64_t> Explorer::numbers_after(const Place& from) {
 // From both ways to a state the same can happen.
 bool Explorer::check_merging(Index node, const Choice& choice) {
   ++result_.merges_checked;
+  from_ = node;
   go_to(node);
   try_choice(places_.back(), choice);
   const std::uint64_t number = canonical(now());
-  save(StateTable::none);
-  const Place there = std::move(places_.back());
-  places_.pop_back();
+  const Place there = here(StateTable::none);
   const std::vector<std::uint64_t> other = numbers_after(there);
   go_to(table_.find(number));
   const std::vector<std::uint64_t> first = numbers_after(places_.back());
@@ -346,8 +357,7 @@ void Explorer::found(std::vector<Choice> way, const std::string& otherwise) {
 
 void Explorer::tell_of_crash() {
   arena::leave();
-  Replay before =
-      replay(scope_, way_to(places_.empty() ? 0 : places_.back().node), {}, End::left_out);
+  Replay before = replay(scope_, way_to(from_), {}, End::left_out);
   for (const Statement& statement : said_) before.program.statements.push_back(statement);
   options_.crashed(before.program);
 }

@@ -30,6 +30,8 @@ struct Progress {
 struct ExploreOptions {
   int depth = 0;             // So many operations at most; 0: until nothing new comes.
   std::uint64_t states = 0;  // Ends after so many; 0: never.
+  // For images of states to go on from. Where they do not suffice, the way there is gone again.
+  std::size_t bytes_ahead = std::size_t{1} << 30;
   // Of every so many, 0 is none:
   std::uint64_t check_ends = 16;  // New states: all is freed, waited for and given back, and the
                                   // allocator ends; nothing may be left.
