@@ -161,7 +161,7 @@ protocol::Tap* Explorer::tap() const {
   return tap;
 }
 
-Explorer::Place Explorer::here(Index node) const {
+Place Explorer::here(Index node) const {
   Place place{node, {}, book_};
   place.image.save();
   return place;

@@ -59,6 +59,18 @@ TEST(Explore, IsTheSameTwice) {
   EXPECT_EQ(first.transitions, second.transitions);
 }
 
+TEST(Explore, IsTheSameWithoutRoomForImages) {
+  const Exploration with_room = explore_all_of("tiny");
+  for (const std::size_t bytes : {std::size_t{0}, std::size_t{1} << 22}) {
+    ExploreOptions options;
+    options.bytes_ahead = bytes;
+    const Exploration seen = explore_all_of("tiny", options);
+    EXPECT_EQ(seen.states_by_depth, with_room.states_by_depth) << bytes;
+    EXPECT_EQ(seen.transitions, with_room.transitions) << bytes;
+    EXPECT_TRUE(seen.is_closed) << bytes;
+  }
+}
+
 // In the terms of the model, and none of them larger than what the scope says.
 TEST(Explore, TellsOfEachStep) {
   std::uint64_t steps = 0;
