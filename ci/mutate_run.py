@@ -118,10 +118,11 @@ class Runner:
             if not ran.is_fine():
                 raise Broken(f"{engine.name} fails without a mutant: {ran.output[-1500:]}")
 
-    def run(self, mutants, fresh, explained):
-        """Verdicts by id. Those of before count where the core is the same, but for survivors that
-        nobody has explained."""
-        kept = {} if fresh else self.kept(explained)
+    def run(self, mutants, fresh, left_out):
+        """Verdicts by id. What was killed before in the same core is not run again, nor what is
+        left out since it is explained."""
+        kept = {} if fresh else self.kept()
+        kept |= {name: Verdict("equivalent") for name in left_out if name not in kept}
         verdicts = {m.id: kept[m.id] for m in mutants if m.id in kept}
         left = [m for m in mutants if m.id not in verdicts]
         KEPT.parent.mkdir(parents=True, exist_ok=True)
@@ -145,7 +146,7 @@ class Runner:
         if done % 50 == 0 or done == count:
             self.report(f"{done} of {count} in {seconds:.0f} s")
 
-    def kept(self, explained):
+    def kept(self):
         verdicts = {}
         if KEPT.exists():
             for line in KEPT.read_text().splitlines():
@@ -153,7 +154,7 @@ class Runner:
                 if version != core_version():
                     continue
                 verdicts.pop(name, None)
-                if result.startswith(("killed", "crashed")) or name in explained:
+                if result.startswith(("killed", "crashed")):
                     verdicts[name] = Verdict(result, engine, by, seconds)
         return verdicts
 

@@ -259,6 +259,7 @@ def configure(folder, settings):
     command = ["cmake", "-S", str(TREE), "-B", str(folder), "-G", "Ninja", "--log-level=NOTICE",
                "-DCMAKE_CXX_COMPILER=g++", "-DCAIRN_TOOL=ON", "-DCAIRN_DEVELOPER=ON",
                "-DCAIRN_CUDA=OFF", "-DCAIRN_INVARIANTS=heap", "-DCMAKE_BUILD_TYPE=Checked",
+               "-DCMAKE_CXX_FLAGS=-D_GLIBCXX_ASSERTIONS",
                "-DCMAKE_COMPILE_WARNING_AS_ERROR=OFF", *settings]
     if subprocess.run(["which", "ccache"], stdout=subprocess.DEVNULL, check=False).returncode == 0:
         command.append("-DCMAKE_CXX_COMPILER_LAUNCHER=ccache")

@@ -108,7 +108,6 @@ RetryLadder::Next RetryLadder::take_segment(const DeviceContext& context) {
   const bool was_lost = state.lost.has_value();  // By another thread; what was given is left alone.
   const auto given = state.noted(*answer_);
   answer_.reset();
-  may_ask_ = false;
   if (was_lost) {
     CAIRN_PROBE("ladder.lost_while_asked");
     return over(Failure{device_is_lost(state)});

@@ -71,7 +71,6 @@ Block* FreeIndex::leftmost_from(std::size_t bin) const {
 }
 
 std::size_t FreeIndex::first_bin_from(std::size_t bin) const {
-  if (bin >= bin_count) return none;
   const std::size_t word = bin / 64;
   if (const std::uint64_t bits = words_[word] & from_bit(bin % 64)) return word * 64 + lowest(bits);
   const std::uint64_t later = summary_ & from_bit(word + 1);

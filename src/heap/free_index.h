@@ -62,7 +62,8 @@ class FreeIndex {
  private:
   static constexpr std::size_t none = ~std::size_t{0};
 
-  std::size_t first_bin_from(std::size_t bin) const;  // The first that is not empty, or none.
+  // The first that is not empty, or none. REQUIRES: bin <= bin_count.
+  std::size_t first_bin_from(std::size_t bin) const;
   std::size_t last_bin_below(std::size_t bin) const;  // The last that is not empty, or none.
   Block* leftmost_from(std::size_t bin) const;
 

@@ -80,10 +80,6 @@ class PooledStat {
     if (all > peak_.all) peak_.all = all;
   }
   void subtract(PoolKind pool, std::int64_t n) { current_[static_cast<std::size_t>(pool)] -= n; }
-  void change(PoolKind pool, std::int64_t n) {
-    if (n > 0) add(pool, n);
-    if (n < 0) subtract(pool, -n);
-  }
   std::int64_t current(PoolKind pool) const { return current_[static_cast<std::size_t>(pool)]; }
   std::int64_t all() const { return current_[0] + current_[1]; }
   // What is there is the sum of the parts that follow.
