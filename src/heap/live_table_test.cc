@@ -123,7 +123,7 @@ TEST_F(LiveTableTest, AgreesWithAMap) {
   std::vector<Block*> live;
   // Three ways in which drivers and splits lay out addresses.
   const std::array<std::uint64_t, 3> steps{512, std::uint64_t{2} << 20, std::uint64_t{1} << 40};
-  for (int step = 0; step < 30000; ++step) {
+  for (int step = 0; step < 15000; ++step) {
     const bool grows = step / 5000 % 2 == 0;
     const std::uint64_t wanted = steps[random() % steps.size()] * (random() % 4000 + 1);
     if (live.empty() || random() % 10 < (grows ? 7U : 3U)) {

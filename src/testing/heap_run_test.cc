@@ -41,7 +41,7 @@ HeapRunOptions blaming(std::uint64_t last) {
 
 TEST(HeapRun, HoldsForManySeeds) {
   Histogram histogram;
-  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
     const HeapRun run = run_heap(draw_tape(seed, 400));
     ASSERT_TRUE(run.holds()) << "seed " << seed << "\n" << in_words(run);
     ASSERT_EQ(run.operations, 400u);
@@ -56,7 +56,7 @@ TEST(HeapRun, HoldsForManySeeds) {
 TEST(HeapRun, HoldsWithoutChecksAfterEachOperation) {
   HeapRunOptions options;
   options.checkers = false;
-  for (std::uint64_t seed = 0; seed < 4; ++seed)
+  for (std::uint64_t seed = 0; seed < 2; ++seed)
     EXPECT_TRUE(run_heap(draw_tape(seed, 5000), options).holds()) << "seed " << seed;
 }
 
@@ -130,7 +130,7 @@ TEST(HeapRun, FindsInTheEndWhatOnlyTheMapShows) {
 // ---- the Program ----
 
 TEST(HeapRun, GivesAProgramThatDoesTheSameInAWorld) {
-  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+  for (std::uint64_t seed = 0; seed < 10; ++seed) {
     DeviceStats stats;
     const HeapRun heap_run =
         run_heap(draw_tape(seed, 200), with([&](Heap& heap, std::uint64_t operation) {

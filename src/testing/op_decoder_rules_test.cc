@@ -20,7 +20,7 @@ Tape random_tape(std::uint64_t seed, std::size_t operations) {
 }
 
 TEST(OpDecoder, makes_no_mistake_of_any_bytes) {
-  for (std::uint64_t seed = 0; seed < 600; ++seed) {
+  for (std::uint64_t seed = 0; seed < 240; ++seed) {
     const OpRun run = run_tape(random_tape(seed, 60));
     ASSERT_TRUE(run.holds()) << "seed " << seed << "\n" << in_words(run);
   }
@@ -31,7 +31,7 @@ TEST(OpDecoder, keeps_the_rules_of_streams) {
   WorldOptions judge_alone;
   judge_alone.lockstep = false;
   judge_alone.checkers = false;
-  for (std::uint64_t seed = 0; seed < 40; ++seed) {
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
     const OpRun run = run_seed(seed, 400, judge_alone);
     ASSERT_TRUE(run.holds()) << "seed " << seed << "\n" << in_words(run);
   }

@@ -66,7 +66,7 @@ TEST(OpDraws, execute_each_kind_and_to_an_effect) {
   WorldOptions bare;  // What is counted here depends on none of its checks.
   bare.lockstep = false;
   bare.checkers = false;
-  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+  for (std::uint64_t seed = 0; seed < 120; ++seed) {
     const OpRun run = run_seed(seed, 200, bare);
     ASSERT_TRUE(run.holds()) << in_words(run);
     all += run.histogram;

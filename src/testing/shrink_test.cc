@@ -93,8 +93,8 @@ TEST(Shrink, LeavesLittleForAStreamThatIsNotWaitedFor) {
 TEST(Shrink, StaysWithTheKindOfFindingThatItBeganWith) {
   const WorldOptions options = judged_over<SaysDoneAndKeepsAll>();
   std::set<std::string> buckets;
-  for (std::uint64_t seed = 1; seed <= 4; ++seed) {
-    const OpRun run = first_finding(options, 10 * seed);
+  for (const std::uint64_t seed : {20u, 40u}) {
+    const OpRun run = first_finding(options, seed);
     const Program shortest = shrink(run.program, options);
     EXPECT_EQ(bucket_of(play(shortest, options).result), bucket_of(run.result));
     buckets.insert(bucket_of(run.result));
