@@ -13,6 +13,7 @@ EQUIVALENT = FOLDER / "equivalent.toml"
 RESULTS = FOLDER / "results.csv"
 README = FOLDER / "README.md"
 BEGIN, END = "<!-- made by ci/mutate -->", "<!-- end -->"
+BEGIN_HISTORIC = "<!-- made by ci/mutate --historic -->"
 MOST_EQUIVALENT = 0.05
 COLUMNS = ("killed by invariant", "killed by test", "killed by oracle", "crashed", "timed out",
            "survived", "not reached", "equivalent")
@@ -121,8 +122,8 @@ def by_invariant_and_engine(verdicts):
     return counts
 
 
-def generated(mutants, verdicts, historic, seconds):
-    """The part of README.md that a run makes."""
+def generated(mutants, verdicts, seconds):
+    """The part of README.md that a run over all mutants makes."""
     files = counted(mutants, verdicts, equivalents())
     total = sum(files.values(), Counter())
     yield f"{sum(total.values())} mutants, of which {total['equivalent']} are explained as " \
@@ -137,16 +138,24 @@ def generated(mutants, verdicts, historic, seconds):
     for title, counts in (("engine", by_engine(verdicts)), ("invariant", by_invariant(verdicts))):
         yield from ("", f"| killed by {title} | mutants |", "|---|---|")
         yield from (f"| {name} | {n} |" for name, n in counts.most_common())
-    if historic:
-        yield from ("", "| fault of the past | bugs | what | must be killed by | killed by | s |",
-                    "|---|---|---|---|---|---|")
-        for fault, verdict, _ in historic:
-            engine = verdict.engine or "nothing"
-            yield (f"| {fault.name} | {', '.join(fault.bugs)} | {fault.what} | "
-                   f"{', '.join(fault.kills)} | {engine}: {verdict.by} | {verdict.seconds:.1f} |")
 
 
-def write_tree(mutants, verdicts, historic, seconds):
+def generated_historic(historic):
+    """And that of the faults of the past."""
+    yield from ("| fault of the past | bugs | what | must be killed by | killed by | s |",
+                "|---|---|---|---|---|---|")
+    for fault, verdict, _ in historic:
+        engine = verdict.engine or "nothing of that"
+        yield (f"| {fault.name} | {', '.join(fault.bugs)} | {fault.what} | "
+               f"{', '.join(fault.kills)} | {engine}: {verdict.by} | {verdict.seconds:.1f} |")
+
+
+def write_table(begin, lines):
+    before, rest = README.read_text().split(begin)
+    README.write_text("\n".join([before + begin, *lines, END]) + rest.split(END, 1)[1])
+
+
+def write_tree(mutants, verdicts, seconds):
     """The tables in the tree: README.md and results.csv."""
     lines = ["id,file,line,operator,result,engine,by"]
     for m in mutants:
@@ -154,13 +163,10 @@ def write_tree(mutants, verdicts, historic, seconds):
         lines.append(",".join((m.id, m.file, str(m.site.line), m.site.operator, v.result, v.engine,
                                v.by.replace(",", ";"))))
     RESULTS.write_text("\n".join(lines) + "\n")
-    text = README.read_text()
-    before, rest = text.split(BEGIN)
-    made = "\n".join(generated(mutants, verdicts, historic, seconds))
-    README.write_text(before + BEGIN + "\n" + made + "\n" + END + rest.split(END)[1])
+    write_table(BEGIN, generated(mutants, verdicts, seconds))
 
 
-def figures(mutants, verdicts, historic, seconds, words):
+def figures(mutants, verdicts, seconds, words):
     files = counted(mutants, verdicts, equivalents())
     total = sum(files.values(), Counter())
     by_id = {m.id: m for m in mutants}
@@ -172,8 +178,13 @@ def figures(mutants, verdicts, historic, seconds, words):
             "files": [{"file": name, "mutants": sum(c.values()), "score_percent":
                        round(score(c), 2), **c} for name, c in sorted(files.items())],
             "killed_by_engine": dict(by_engine(verdicts)),
-            "killed_by_invariant": by_invariant_and_engine(verdicts), "not_killed": alive,
-            "historic": [{"name": f.name, "bugs": f.bugs, "must_be_killed_by": f.kills,
-                          "killed_by": v.by, "engine": v.engine, "seconds": round(v.seconds, 1),
-                          "is_killed_as_named": v.result != "survived", "others": others}
-                         for f, v, others in historic]}
+            "killed_by_invariant": by_invariant_and_engine(verdicts), "not_killed": alive}
+
+
+def historic_figures(historic, seconds, words):
+    faults = [{"name": f.name, "bugs": f.bugs, "must_be_killed_by": f.kills, "killed_by": v.by,
+               "engine": v.engine, "seconds": round(v.seconds, 1),
+               "is_killed_as_named": v.result != "survived", "others": others}
+              for f, v, others in historic]
+    return {**circumstances(["ci/mutate", *words], seconds), "faults": len(faults),
+            "killed_as_named": sum(f["is_killed_as_named"] for f in faults), "each": faults}
