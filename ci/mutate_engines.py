@@ -136,7 +136,8 @@ def judged(engine, ran, invariants):
     test = FAILED.search(ran.output)
     race = re.search(r"WARNING: ThreadSanitizer: [\w -]+", ran.output)
     if race:
-        return Verdict("killed by oracle", engine.name, race[0][9:].strip(), ran.seconds, ran.output)
+        seen = race[0].removeprefix("WARNING: ").strip()
+        return Verdict("killed by oracle", engine.name, seen, ran.seconds, ran.output)
     if by:
         return Verdict("killed by invariant", engine.name, by, ran.seconds, ran.output)
     if test:

@@ -75,11 +75,16 @@ const std::vector<NamedOperation>& named_operations() {
 
 const std::vector<std::string>& chosen_triples() {
   static const std::vector<std::string> all{
-      "hit+free+empty_cache",          "large_miss+large_miss+empty_cache",
-      "free_used+hit+process_events",  "free_used+forget_stream+process_events",
-      "free+free_checked+hit",         "large_miss+free+reconfigure",
-      "out_of_memory+free+statistics", "use+free_on+forget_stream",
-      "hit+hit_of_another_stream+map", "large_miss+memory_fraction+free_used",
+      "hit+free+empty_cache",
+      "large_miss+large_miss+empty_cache",
+      "free_used+hit+process_events",
+      "free_used+forget_stream+process_events",
+      "free+free_checked+hit_of_another_stream",
+      "large_miss+free+reconfigure",
+      "out_of_memory+free+statistics",
+      "use+free_on+forget_stream",
+      "hit+hit_of_another_stream+map",
+      "large_miss+memory_fraction+free_used",
   };
   return all;
 }
