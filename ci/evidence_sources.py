@@ -40,7 +40,7 @@ RESULTS = {
                       {"schedules of pairs": "/pairs_schedules"}),
     "mutate": Made("ci/mutate", "Mutants of the code",
                    {"mutants": "/mutants", "percent killed": "/score_percent"}),
-    "historic": Made("ci/mutate --historic", "Faults of other allocators",
+    "historic": Made("ci/mutate", "Faults of other allocators",
                      {"faults of the past": "/faults", "killed by what they name":
                       "/killed_as_named"}),
     "model": Made("ci/model", "The formal model of a block's life",

@@ -16,6 +16,7 @@ TIMES = 4  # So many times the processor time that it takes without a mutant;
 SMALLEST_LIMIT = 4.0  # so many seconds at least.
 MEMORY = 6 << 30
 INVARIANT = re.compile(r"\b([A-Z]\d{1,2})(?: \(|: )")
+ASSERTION = re.compile(r": Assertion '(.*)' failed\.")
 FAILED = re.compile(r"\[  FAILED  \] ([\w/]+\.[\w/]+)")
 
 
@@ -132,6 +133,9 @@ def judged(engine, ran, invariants):
     """What a run that did not go well tells of a mutant."""
     if ran.out_of_time:
         return Verdict("timed out", engine.name, "", ran.seconds)
+    if broken := ASSERTION.search(ran.output):
+        return Verdict("killed by oracle", engine.name, f"libstdc++: {broken[1]}", ran.seconds,
+                       ran.output)
     by = next((i for i in INVARIANT.findall(ran.output) if i in invariants), "")
     test = FAILED.search(ran.output)
     race = re.search(r"WARNING: ThreadSanitizer: [\w -]+", ran.output)

@@ -145,9 +145,9 @@ def generated_historic(historic):
     yield from ("| fault of the past | bugs | what | must be killed by | killed by | s |",
                 "|---|---|---|---|---|---|")
     for fault, verdict, _ in historic:
-        engine = verdict.engine or "nothing of that"
+        killer = f"{verdict.engine}: {verdict.by}" if verdict.engine else "nothing of that"
         yield (f"| {fault.name} | {', '.join(fault.bugs)} | {fault.what} | "
-               f"{', '.join(fault.kills)} | {engine}: {verdict.by} | {verdict.seconds:.1f} |")
+               f"{', '.join(fault.kills)} | {killer} | {verdict.seconds:.1f} |")
 
 
 def write_table(begin, lines):

@@ -192,6 +192,8 @@ def faults_of_verdicts():
     told = (("cairn: invariant violated: B4 (A block has) x", -6, "killed by invariant", "B4"),
             ("found: S1: Blocks tile\n[  FAILED  ] A.B", 1, "killed by invariant", "S1"),
             ("x\n[  FAILED  ] Suite.Name (3 ms)", 1, "killed by test", "Suite.Name"),
+            ("/usr/include/array:7: cairn::T& f() [_Nm = 2]: Assertion '__n < 2' failed.", -6,
+             "killed by oracle", "libstdc++: __n < 2"),
             ("", -11, "crashed", "SIGSEGV"))
     for output, status, result, by in told:
         verdict = judged(engine, Ran(status, 1.0, False, output), {"B4", "S1"})

@@ -118,7 +118,9 @@ class Explorer {
   StateTable table_;
   std::vector<Place> places_;  // The way to where go_to() went.
   PlacesAhead ahead_;
-  Index from_ = 0;  // Where what is tried begins.
+  // Where what is tried begins: at this state, or after this choice from it.
+  Index from_ = 0;
+  std::optional<Choice> through_;
 };
 
 void Explorer::start() {
@@ -300,9 +302,7 @@ void Explorer::keep(Index node, std::vector<New>& found) {
     const auto index = static_cast<Index>(nodes_.size());
     table_.insert(each.number, index);
     nodes_.push_back({node, each.choice});
-    if (!each.place) continue;
-    each.place->node = index;
-    ahead_.add(std::move(*each.place));
+    if (each.place) ahead_.add(index, std::move(*each.place));
   }
 }
 
@@ -332,9 +332,11 @@ bool Explorer::check_merging(Index node, const Choice& choice) {
   go_to(node);
   try_choice(places_.back(), choice);
   const std::uint64_t number = canonical(now());
-  const Place there = here(StateTable::none);
-  const std::vector<std::uint64_t> other = numbers_after(there);
-  go_to(table_.find(number));
+  through_ = choice;
+  const std::vector<std::uint64_t> other = numbers_after(here(StateTable::none));
+  through_.reset();
+  from_ = table_.find(number);
+  go_to(from_);
   const std::vector<std::uint64_t> first = numbers_after(places_.back());
   if (first == other) return true;
   std::vector<Choice> way = way_to(node);
@@ -357,7 +359,9 @@ void Explorer::found(std::vector<Choice> way, const std::string& otherwise) {
 
 void Explorer::tell_of_crash() {
   arena::leave();
-  Replay before = replay(scope_, way_to(from_), {}, End::left_out);
+  std::vector<Choice> way = way_to(from_);
+  if (through_) way.push_back(*through_);
+  Replay before = replay(scope_, way, {}, End::left_out);
   for (const Statement& statement : said_) before.program.statements.push_back(statement);
   options_.crashed(before.program);
 }
@@ -378,7 +382,8 @@ Exploration Explorer::run() {
     result_.is_closed = expand(node) && node + 1 == nodes_.size();
     if (options_.progress)
       options_.progress({nodes_.size(), result_.transitions, nodes_.size() - node - 1,
-                         result_.depth, table_.bytes() + nodes_.capacity() * sizeof(Node)});
+                         result_.depth,
+                         table_.bytes() + nodes_.capacity() * sizeof(Node) + ahead_.bytes()});
   }
   if (level_end < nodes_.size()) result_.states_by_depth.push_back(nodes_.size() - level_end);
   result_.states = nodes_.size();

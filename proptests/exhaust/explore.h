@@ -24,7 +24,7 @@ struct Progress {
   std::uint64_t transitions = 0;
   std::uint64_t to_go = 0;  // States that nothing was tried from yet.
   int depth = 0;
-  std::uint64_t bytes = 0;  // For what was seen.
+  std::uint64_t bytes = 0;  // For what was seen, and for images.
 };
 
 struct ExploreOptions {
