@@ -117,14 +117,14 @@ TEST(HostMemory, AHitThatFindsNoneChangesNothing) {
     CountingDriver driver(4_GiB);
     AllDevices devices(driver, {});
     int failures = 0;
-    for (int i = 0; i < 1500; ++i) {
+    for (int i = 0; i < 800; ++i) {
       const Request request{512, 0, stream(0x50), alignment};
       failures += fail_each_allocation([&] { ASSERT_TRUE(devices.allocate(request)); },
                                        [&] { expect_sound(devices, driver); });
       ASSERT_FALSE(HasFailure()) << "request " << i;
     }
     EXPECT_GT(failures, 5);
-    EXPECT_EQ(devices.device(0).stats().allocation.all.current, 1500);
+    EXPECT_EQ(devices.device(0).stats().allocation.all.current, 800);
   }
 }
 
